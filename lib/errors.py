@@ -1,0 +1,5 @@
+"""The one error a user is meant to read: it names what is wrong, where, and what to do."""
+
+
+class UserError(Exception):
+    """Bad input or a failed precondition; the command line prints it without a traceback and exits 1."""
