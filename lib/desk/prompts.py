@@ -1,0 +1,160 @@
+"""What a judge reads: the two views as text, the paper's prompts, and the reply schemas.
+
+The fragments are the paper's own (trajectory-judge, Appendix D) and used word for word. A prompt is constant up to
+the view, so that a server's prefix cache serves all of it but the view.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any, Literal
+
+from lib.records import FAULT_TYPES, Step, ToolCall, View
+
+JudgeKind = Literal["outcome", "step"]
+
+PROCEDURE = """\
+The agent handles refund requests for an online retailer. It must:
+1. Verify who the customer is before acting on their order.
+2. Look up the order before judging it.
+3. Read the refund policy for the item that was ordered.
+4. Confirm eligibility before moving any money.
+5. Refund exactly the amount the eligibility check authorised - no more, no less.
+6. Escalate instead of refunding when the customer is not eligible.
+7. Pass only arguments that come from the goal or from an earlier observation.
+8. Finish by replying to the customer, asserting only what the observations support."""
+
+TAXONOMY = """\
+- wrong_tool: called a tool that does not serve the sub-goal it was pursuing, for example looking the order up a \
+second time when it needed the item's refund policy.
+- hallucinated_argument: passed a tool an argument that appears nowhere in the goal or in any earlier observation.
+- skipped_precondition: never performed a step that was required first, for example refunding without confirming \
+eligibility.
+- ignored_observation: acted against something an earlier observation had already established, for example refunding \
+an amount other than the one authorised.
+- premature_stop: stopped before completing the task.
+- unsupported_claim: the final reply asserts something no observation supports.
+- none: the trajectory is correct."""
+
+CONFIDENCE = (
+    "confidence is your probability that your own verdict is correct, from 0.5 (a coin flip) to 1.0 (certain). "
+    "Do not default to a round number."
+)
+
+_OPENING = "You are auditing a customer-support agent."
+
+_OUTCOME_VIEW = (
+    "You are shown only the goal the agent was given and the answer it sent to the customer. The steps it took are "
+    "not available to you. Decide whether this answer is a correct and complete resolution of the request. Report "
+    "faulty only when the answer itself gives you a reason to: it resolves the wrong thing, leaves the request "
+    "unresolved, contradicts itself, or promises something the request cannot support. Not being able to see the "
+    "steps is not evidence of a failure. Do not report faulty because a procedure step is unverifiable from here - "
+    "if the answer looks like a correct resolution, say so."
+)
+
+_STEP_VIEW = (
+    "You are shown the agent's full trajectory: every thought, tool call and observation, then the answer it sent. "
+    "Check each step against the procedure in order. A trajectory can be faulty even when the final answer is "
+    "correct - a right answer reached the wrong way is still a failure. In your reasoning, go step by step and say "
+    "for each whether it was appropriate and why. Then give the index of the first step that went wrong, and the "
+    "failure type from this list:"
+)
+
+_INSTRUCTIONS: dict[JudgeKind, str] = {
+    "outcome": "\n\n".join(
+        [_OPENING, PROCEDURE, _OUTCOME_VIEW, f"Failure types:\n{TAXONOMY}", CONFIDENCE, "--- BEGIN ---\n"]
+    ),
+    "step": "\n\n".join([_OPENING, PROCEDURE, f"{_STEP_VIEW}\n{TAXONOMY}", CONFIDENCE, "--- BEGIN ---\n"]),
+}
+
+_FAILURE_TYPE = {"type": "string", "enum": [*FAULT_TYPES, "none"]}
+_CONFIDENCE = {"type": "number", "minimum": 0.5, "maximum": 1.0}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+# Property order is generation order: the grammar makes the model reason before it decides.
+SCHEMAS: dict[JudgeKind, dict[str, Any]] = {
+    "outcome": _object(
+        {
+            "reasoning": {"type": "string"},
+            "faulty": {"type": "boolean"},
+            "failure_type": _FAILURE_TYPE,
+            "confidence": _CONFIDENCE,
+        }
+    ),
+    "step": _object(
+        {
+            "reasoning": {"type": "string"},
+            "faulty": {"type": "boolean"},
+            "failure_step": {"type": ["integer", "null"], "minimum": 0},
+            "failure_type": _FAILURE_TYPE,
+            "confidence": _CONFIDENCE,
+        }
+    ),
+}
+
+_DASHES = r"[-‐-―−]{2,}"
+_MARKER = re.compile(rf"{_DASHES}\s*(BEGIN|END)\s*{_DASHES}", re.IGNORECASE)
+_VERDICT_KEY = re.compile(
+    r"""[\\"']*\b(reasoning|faulty|failure_step|failure_type|confidence)\b[\\"']*\s*[:=]""", re.IGNORECASE
+)
+_LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+def neutralise(text: str) -> str:
+    """Judged text that can't pass for anything but text: one line, no BEGIN or END marker, no verdict's keys."""
+    text = _LINE_BREAK.sub(r"\\n", text)
+    text = _MARKER.sub(lambda match: f"({match[1].lower()})", text)
+    return _VERDICT_KEY.sub(r"(\1)", text)
+
+
+def render_call(call: ToolCall) -> str:
+    """A call as one line, ``tool(key='value', …)``."""
+    return f"{call.tool}({', '.join(f'{key}={value!r}' for key, value in call.args.items())})"
+
+
+def render_step(step: Step) -> str:
+    """Three lines a step, each beginning with its index."""
+    seen = step.observation
+    observed = f"ok=True {seen.data!r}" if seen.ok else f"ok=False error={seen.error!r}"
+    parts = {"thought": step.thought, "call": render_call(step.call), "observation": observed}
+    return "\n".join(f"[step {step.index}] {name}: {neutralise(text)}" for name, text in parts.items())
+
+
+def render_view(view: View) -> str:
+    """The text between BEGIN and END: goal, the steps if the view has them, final answer."""
+    parts = [f"GOAL: {neutralise(view.goal)}"]
+    if view.steps is not None:
+        parts += [render_step(step) for step in view.steps]
+    return "\n".join([*parts, f"FINAL ANSWER: {neutralise(view.final_answer)}"])
+
+
+def prompt(kind: JudgeKind, view: View) -> str:
+    """The whole prompt: one flat string, no roles, the view last.
+
+    Raises ValueError when the view and the judge do not match (steps for an outcome judge, or none for a step judge).
+    """
+    if (view.steps is None) != (kind == "outcome"):
+        raise ValueError(f"the {kind} judge was handed the other view")
+    return f"{_INSTRUCTIONS[kind]}{render_view(view)}\n--- END ---\n"
+
+
+def checksum(value: Any) -> str:
+    """SHA-256 of a text, or of a value's canonical JSON: what run.json records of prompts and schemas."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def prompt_checksums(kind: JudgeKind) -> dict[str, str]:
+    """Checksums of a judge's constant prompt and of its schema (in property order)."""
+    return {"prompt_sha256": checksum(_INSTRUCTIONS[kind]), "schema_sha256": checksum(SCHEMAS[kind])}
