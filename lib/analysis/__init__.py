@@ -1,0 +1,1 @@
+"""What measures: scores with their uncertainty, from frames of trajectories and verdicts."""
