@@ -1,0 +1,188 @@
+"""A run on disk: ``run.json``, ``trajectories.jsonl``, ``verdicts.jsonl``, ``failures.jsonl``, ``episodes.jsonl``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from lib import RUNS, jsonl, manifest
+from lib.errors import UserError
+from lib.loading import iter_trajectories, load_failures, load_verdicts, trajectory_frame, verdict_frame
+from lib.records import Trajectory, Verdict
+from lib.store import FILES, Store, locked
+
+MAKE = "python -m lib dataset --out DIR"
+
+
+class Frames(NamedTuple):
+    """A run as two tables: one row per trajectory, and one row per verdict in file order."""
+
+    trajectories: pd.DataFrame
+    verdicts: pd.DataFrame
+
+
+class Run:
+    """A run folder. Nothing is cached: each call reads the files as they are now."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def create(cls, folder: Path, about: Mapping[str, Any], trajectories: Iterable[Trajectory]) -> Run:
+        """Make a run from trajectories, which are written as they come.
+
+        Args:
+            about: the manifest; ``dataset.sha256`` (of trajectories.jsonl) is added to it.
+
+        Returns:
+            The new run, or the one that is there if its dataset is the same.
+
+        Raises:
+            UserError: the folder holds another run, or verdicts without one.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        partial = folder / "trajectories.jsonl.partial"
+        try:
+            dataset = {**about.get("dataset", {}), "sha256": _write_trajectories(partial, trajectories)}
+            if (folder / manifest.NAME).exists():
+                _refuse_another(folder, dataset, manifest.read(folder).get("dataset"))
+                return cls.open(folder)
+            if left := [name for name in FILES if (folder / name).exists()]:
+                raise UserError(f"{folder} holds {', '.join(left)} but no {manifest.NAME}: choose an empty folder.")
+            os.replace(partial, folder / "trajectories.jsonl")
+        finally:
+            partial.unlink(missing_ok=True)
+        manifest.write(
+            folder, {"name": folder.resolve().name, **about, "dataset": dataset, "judges": about.get("judges", {})}
+        )
+        return cls.open(folder)
+
+    @classmethod
+    def open(cls, run: str | Path) -> Run:
+        """A run by its name under ``data/runs``, or by its folder. Raises UserError if there is none."""
+        folder = Path(run)
+        if len(folder.parts) == 1 and (RUNS / folder).is_dir():
+            folder = RUNS / folder
+        if not folder.is_dir():
+            names = sorted(path.parent.name for path in RUNS.glob(f"*/{manifest.NAME}"))
+            known = f"runs here: {', '.join(names)}" if names else "there are no runs yet"
+            raise UserError(f"There is no run {run} ({known}). Make one with `{MAKE}`, or `python -m lib fetch paper`.")
+        missing = [name for name in (manifest.NAME, "trajectories.jsonl") if not (folder / name).is_file()]
+        if missing:
+            raise UserError(f"{folder} is not a run: {' and '.join(missing)} missing. Make one with `{MAKE}`.")
+        return cls(folder)
+
+    @property
+    def name(self) -> str:
+        return self.folder.resolve().name
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """``run.json`` as it stands, also in the released run's shape."""
+        return manifest.read(self.folder)
+
+    def judges(self) -> dict[str, dict[str, Any] | None]:
+        """Settings of each judge in the run's order: that of run.json, then of first appearance (settings None)."""
+        return self._judges(self.frames(text=False).verdicts)
+
+    def _judges(self, verdicts: pd.DataFrame) -> dict[str, dict[str, Any] | None]:
+        recorded: dict[str, dict[str, Any]] = self.manifest.get("judges", {})
+        return {**recorded, **{judge: None for judge in verdicts["judge_id"].unique() if judge not in recorded}}
+
+    def iter_trajectories(self) -> Iterator[Trajectory]:
+        """Trajectories in file order, one at a time."""
+        path = self.folder / "trajectories.jsonl"
+        empty = True
+        for trajectory in iter_trajectories(path):
+            empty = False
+            yield trajectory
+        if empty:
+            raise UserError(f"{path}: holds no trajectory. Make the dataset again with `{MAKE}`.")
+
+    def trajectories(self) -> dict[str, Trajectory]:
+        """Trajectories by id, in file order."""
+        return {trajectory.trajectory_id: trajectory for trajectory in self.iter_trajectories()}
+
+    def verdicts(self) -> list[Verdict]:
+        """Verdicts in file order, with all their text."""
+        return load_verdicts(self.folder / "verdicts.jsonl", self._steps())
+
+    def episodes(self) -> dict[str, Trajectory]:
+        """Agent episodes by id, in file order; empty where there are none."""
+        path = self.folder / "episodes.jsonl"
+        found = iter_trajectories(path, torn_ok=True) if path.exists() else ()
+        return {episode.trajectory_id: episode for episode in found}
+
+    def failures(self) -> list[dict[str, Any]]:
+        """Transport failures in file order: kept, never scored."""
+        return load_failures(self.folder / "failures.jsonl")
+
+    def frames(self, *, text: bool = True) -> Frames:
+        """Trajectories and verdicts as data frames; without ``text`` the verdicts' rationale and raw reply stay out."""
+        trajectories = trajectory_frame(self.iter_trajectories())
+        steps = dict(zip(trajectories["trajectory_id"], trajectories["n_steps"].tolist(), strict=True))
+        return Frames(trajectories, verdict_frame(self.folder / "verdicts.jsonl", steps, text=text))
+
+    def verdict_checksum(self) -> str:
+        """SHA-256 of the bytes of verdicts.jsonl (of no bytes where there is no such file)."""
+        return checksum(self.folder / "verdicts.jsonl")
+
+    @contextmanager
+    def collecting(self) -> Iterator[Store]:
+        """Hold the run for writing; torn last lines are set aside first.
+
+        Raises:
+            UserError: another collector holds the run, or a file of it is broken.
+        """
+        with locked(self.folder):
+            notices = [notice for name in FILES if (notice := jsonl.mend(self.folder / name))]
+            steps = self._steps()
+            verdicts = verdict_frame(self.folder / "verdicts.jsonl", steps, text=False)
+            done = set(zip(verdicts["trajectory_id"], verdicts["judge_id"], strict=True))
+            store = Store(self.folder, steps, done, self.episodes())
+            store.notices.extend(notices)
+            try:
+                yield store
+            finally:
+                store.close()
+
+    def _steps(self) -> dict[str, int]:
+        return {trajectory.trajectory_id: len(trajectory.steps) for trajectory in self.iter_trajectories()}
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    digest = hashlib.sha256()
+    if path.exists():
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def _write_trajectories(path: Path, trajectories: Iterable[Trajectory]) -> str:
+    digest = hashlib.sha256()
+    with path.open("wb") as file:
+        for trajectory in trajectories:
+            line = jsonl.encode(trajectory)
+            digest.update(line)
+            file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
+    return digest.hexdigest()
+
+
+def _refuse_another(folder: Path, dataset: Any, recorded: Any) -> None:
+    changes = manifest.differences(recorded, dataset)
+    if changes:
+        raise UserError(
+            f"{folder} holds a run of another dataset already:\n"
+            + "\n".join(f"  {line}" for line in changes)
+            + "\nChoose another folder; nothing was changed."
+        )

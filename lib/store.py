@@ -1,0 +1,204 @@
+"""Writing into a run: one collector at a time, one line a record, nothing lost and nothing twice."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import filelock
+import msgspec
+
+from lib import jsonl, manifest
+from lib.errors import UserError
+from lib.loading import check_trajectory, check_verdict
+from lib.records import Trajectory, Verdict
+
+log = logging.getLogger(__name__)
+
+FILES = ("verdicts.jsonl", "failures.jsonl", "episodes.jsonl")
+OPTIONAL = frozenset({"raw_reply", "raw_step", "coercions", "finish_reason", "load_s", "members"})
+SECONDS_BETWEEN_SYNCS = 1.0
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a run for writing.
+
+    The lock is the operating system's, so it ends with the process that holds it, however that process ends.
+
+    Raises:
+        UserError: another collector holds it; says which process, on which machine, since when.
+    """
+    lock = filelock.FileLock(folder / "collector.lock", timeout=0)
+    holder = folder / "holder.lock"
+    try:
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise UserError(
+            f"{folder}: another collector is writing to this run ({_holder(holder)})."
+            " Wait until it ends, or stop it; what it has written stays."
+        ) from error
+    try:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        manifest.replace(holder, json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": now}).encode())
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()
+
+
+def _holder(path: Path) -> str:
+    try:
+        held = json.loads(path.read_bytes())
+        return f"process {held['pid']} on {held['host']}, since {held['since']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "it has not said which process it is"
+
+
+class Appender:
+    """Lines at the end of a file, each whole or not at all. Threads may share one.
+
+    A line is one write to the operating system, so a killed process loses none that ``add`` returned from. It is
+    forced to the disk at most once a second (and on closing): a power cut can lose the last second of verdicts,
+    which the next collection asks for again; forcing each line would cost more than a fast judge does.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._synced = time.monotonic()
+
+    def add(self, line: bytes) -> None:
+        """Append a line that has its end. Raises UserError when the disk refuses it; the file is then as before."""
+        with self._lock:
+            size = os.fstat(self._file).st_size
+            try:
+                written = os.write(self._file, line)
+            except OSError as error:
+                raise UserError(f"{self.path}: cannot be written ({error.strerror}). Make room and go on.") from error
+            if written != len(line):
+                os.ftruncate(self._file, size)
+                raise UserError(f"{self.path}: the disk is full. Make room and go on; nothing was lost before this.")
+            if time.monotonic() - self._synced > SECONDS_BETWEEN_SYNCS:
+                os.fsync(self._file)
+                self._synced = time.monotonic()
+
+    def close(self) -> None:
+        with self._lock:
+            os.fsync(self._file)
+            os.close(self._file)
+
+
+class Store:
+    """A run that is held for writing; made by ``Run.collecting``. Methods may be called from several threads.
+
+    Attributes:
+        done: (trajectory id, judge id) of every verdict in the run, kept up to date.
+        episodes_done: trajectory ids in episodes.jsonl.
+        notices: what was found torn and set aside on opening, in words.
+    """
+
+    def __init__(
+        self, folder: Path, steps: Mapping[str, int], done: set[tuple[str, str]], episodes_done: Collection[str]
+    ) -> None:
+        self.folder, self.done, self.episodes_done = folder, done, set(episodes_done)
+        self.notices: list[str] = []
+        self._steps = steps
+        self._guard = threading.Lock()
+        self._files: dict[str, Appender] = {}
+
+    def register_judge(
+        self, judge_id: str, settings: Mapping[str, Any], session: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record a judge in run.json before its first verdict.
+
+        Args:
+            settings: what makes its verdicts what they are; compared on a second start.
+            session: date and machine of this start; appended to the judge's ``sessions``, never compared.
+
+        Raises:
+            UserError: recorded with other settings, or verdicts of unknown settings are there already.
+        """
+        with self._guard:
+            recorded = manifest.read(self.folder)
+            if judge_id not in recorded.get("judges", {}) and any(judge == judge_id for _, judge in self.done):
+                raise UserError(
+                    f"{self.folder}: verdicts of {judge_id} are there already, but {manifest.NAME} does not say with"
+                    " what settings. Collect into another run (`python -m lib dataset --help`)."
+                )
+            manifest.write(self.folder, manifest.with_judge(recorded, judge_id, settings, session))
+
+    def update_manifest(self, key: str, value: Any) -> None:
+        """Set one top-level entry of run.json, such as ``episodes``."""
+        with self._guard:
+            manifest.write(self.folder, manifest.read(self.folder) | {key: value})
+
+    def add_verdict(self, verdict: Verdict) -> None:
+        """Write a verdict; when this returns it survives the end of the process.
+
+        Raises:
+            ValueError: the verdict breaks a rule of a stored run, or its key has a verdict already.
+            UserError: the disk refuses it.
+        """
+        key = verdict.trajectory_id, verdict.judge_id
+        line = encode_verdict(verdict)
+        try:
+            check_verdict(jsonl.convert(json.loads(line), Verdict), self._steps)
+        except jsonl.Problem as problem:
+            raise ValueError(f"verdict of {verdict.judge_id} on {verdict.trajectory_id}: {problem}") from problem
+        with self._guard:
+            if key in self.done:
+                raise ValueError(f"{verdict.judge_id} has judged {verdict.trajectory_id} already")
+            self._file("verdicts.jsonl").add(line)
+            self.done.add(key)
+
+    def add_failure(self, failure: Mapping[str, Any]) -> None:
+        """Write a failure that is not a verdict: trajectory_id, judge_id and what happened, as plain JSON values."""
+        line = jsonl.encode(dict(failure), first=("trajectory_id", "judge_id"))
+        with self._guard:
+            self._file("failures.jsonl").add(line)
+
+    def add_episode(self, episode: Trajectory) -> None:
+        """Write an agent's episode. Raises ValueError if its label contradicts itself or its id is there already."""
+        line = jsonl.encode(episode)
+        try:
+            check_trajectory(jsonl.convert(json.loads(line), Trajectory))
+        except jsonl.Problem as problem:
+            raise ValueError(f"episode {episode.trajectory_id}: {problem}") from problem
+        with self._guard:
+            if episode.trajectory_id in self.episodes_done:
+                raise ValueError(f"episode {episode.trajectory_id} is there already")
+            self._file("episodes.jsonl").add(line)
+            self.episodes_done.add(episode.trajectory_id)
+
+    def close(self) -> None:
+        """Force everything to the disk."""
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+    def _file(self, name: str) -> Appender:
+        if name not in self._files:
+            self._files[name] = Appender(self.folder / name)
+        return self._files[name]
+
+
+def encode_verdict(verdict: Verdict) -> bytes:
+    """A verdict's line: the eleven released fields always, ours where they hold something.
+
+    A raw step may be any JSON the model wrote, also what JSON does not know (NaN): that is kept as text.
+    """
+    if verdict.raw_step is not None:
+        plain = json.loads(json.dumps(verdict.raw_step), parse_constant=str)
+        verdict = msgspec.structs.replace(verdict, raw_step=plain)
+    return jsonl.encode(verdict, first=("trajectory_id", "judge_id"), may_omit=OPTIONAL)
