@@ -1,0 +1,1 @@
+"""What judges: a view goes in, a verdict comes out, and the collector keeps it."""
