@@ -12,7 +12,7 @@ from lib.errors import UserError
 from lib.jsonl import BOM, Problem, loads
 
 NAME = "run.json"
-SESSIONS = "sessions"
+COLLECTIONS = "collections"
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -46,13 +46,13 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def with_judge(
-    manifest: Mapping[str, Any], judge_id: str, settings: Mapping[str, Any], session: Mapping[str, Any] | None
+    manifest: Mapping[str, Any], judge_id: str, settings: Mapping[str, Any], collection: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """The manifest with a judge recorded.
 
     Args:
         settings: what makes the judge's verdicts what they are (model, digest, decoding, checksums): compared.
-        session: when and where this collection runs (date, machine): appended to the judge's list, never compared.
+        collection: when and where it ran (date, machine): appended to the judge's list, never compared.
 
     Raises:
         UserError: the id is recorded with other settings; each field that differs is named with both values.
@@ -60,8 +60,8 @@ def with_judge(
     new = json.loads(json.dumps(dict(settings), allow_nan=False))
     judges = dict(manifest.get("judges", {}))
     recorded = judges.get(judge_id, new)
-    sessions = list(recorded.get(SESSIONS, []))
-    old = {key: value for key, value in recorded.items() if key != SESSIONS}
+    collections = list(recorded.get(COLLECTIONS, []))
+    old = {key: value for key, value in recorded.items() if key != COLLECTIONS}
     changes = differences(old, new)
     if changes:
         raise UserError(
@@ -70,9 +70,9 @@ def with_judge(
             + "\nVerdicts of one judge must come from one setting: use the recorded settings, or collect into another"
             " run (a copy of the folder without this judge's verdicts, or a new one made with `python -m lib dataset`)."
         )
-    if session is not None:
-        sessions.append(json.loads(json.dumps(dict(session), allow_nan=False)))
-    judges[judge_id] = new | ({SESSIONS: sessions} if sessions else {})
+    if collection is not None:
+        collections.append(json.loads(json.dumps(dict(collection), allow_nan=False)))
+    judges[judge_id] = new | ({COLLECTIONS: collections} if collections else {})
     return {**manifest, "judges": judges}
 
 

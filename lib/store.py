@@ -118,13 +118,13 @@ class Store:
         self._files: dict[str, Appender] = {}
 
     def register_judge(
-        self, judge_id: str, settings: Mapping[str, Any], session: Mapping[str, Any] | None = None
+        self, judge_id: str, settings: Mapping[str, Any], collection: Mapping[str, Any] | None = None
     ) -> None:
         """Record a judge in run.json before its first verdict.
 
         Args:
             settings: what makes its verdicts what they are; compared on a second start.
-            session: date and machine of this start; appended to the judge's ``sessions``, never compared.
+            collection: date and machine of this start; appended to the judge's ``collections``, never compared.
 
         Raises:
             UserError: recorded with other settings, or verdicts of unknown settings are there already.
@@ -136,7 +136,7 @@ class Store:
                     f"{self.folder}: verdicts of {judge_id} are there already, but {manifest.NAME} does not say with"
                     " what settings. Collect into another run (`python -m lib dataset --help`)."
                 )
-            manifest.write(self.folder, manifest.with_judge(recorded, judge_id, settings, session))
+            manifest.write(self.folder, manifest.with_judge(recorded, judge_id, settings, collection))
 
     def update_manifest(self, key: str, value: Any) -> None:
         """Set one top-level entry of run.json, such as ``episodes``."""

@@ -96,6 +96,11 @@ class Client(Protocol):
 
     model: str
 
+    @property
+    def endpoint(self) -> str:
+        """Where the model is served, without secrets; may change between collections, unlike ``describe``."""
+        ...
+
     def complete(self, prompt: str, schema: dict[str, Any], decoding: Decoding) -> Completion:
         """Raises ``CallFailed`` for a call to record and go on, ``UserError`` for one that no repetition will mend."""
         ...

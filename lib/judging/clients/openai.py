@@ -88,7 +88,7 @@ class OpenAIClient:
         return self.retry.run(lambda: self._complete(prompt, schema, decoding))
 
     def describe(self) -> dict[str, Any]:
-        """Backend, endpoint, model, and what the server tells of its build and of the weights' size."""
+        """Backend, model, and what the server tells of its build and of the weights' size."""
         return self._description
 
     @cached_property
@@ -108,7 +108,7 @@ class OpenAIClient:
         seconds = time.perf_counter() - started
         reply = self._decode(body, _Reply)
         if not reply.choices:
-            raise TransportError(f"{self._where}: an answer without choices")
+            raise TransportError(f"{self.endpoint}: an answer without choices")
         usage = reply.usage or _Usage()
         check_room(usage.prompt_tokens, decoding.num_ctx)
         choice = reply.choices[0]
@@ -122,12 +122,13 @@ class OpenAIClient:
         )
 
     @cached_property
-    def _where(self) -> str:
+    def endpoint(self) -> str:
+        """Where the model is served, fit to be shown."""
         return public_url(self.base_url)
 
     @cached_property
     def _description(self) -> dict[str, Any]:
-        said: dict[str, Any] = {"backend": self.backend, "base_url": self._where, "model": self.model}
+        said: dict[str, Any] = {"backend": self.backend, "model": self.model}
         served = self._served()
         owner = served.get("owned_by")
         said |= {"served_by": owner, "served_model": _basename(served.get("id")), "digest": None, "version": None}
@@ -152,7 +153,7 @@ class OpenAIClient:
 
     def _get(self, path: str, *, root: bool = True) -> dict[str, Any]:
         """A JSON object from the endpoint, or from the server's root; empty where the server has no such page."""
-        address = self._where if not root else self._where.removesuffix("/v1")
+        address = self.endpoint if not root else self.endpoint.removesuffix("/v1")
 
         def call() -> dict[str, Any]:
             body = self._send(
@@ -171,10 +172,10 @@ class OpenAIClient:
             body: bytes = call()
             return body
         except openai.APITimeoutError as error:
-            raise TransportError(f"{self._where}: no answer in time") from error
+            raise TransportError(f"{self.endpoint}: no answer in time") from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
-            raise TransportError(f"{self._where}: {type(cause).__name__}: {cause}") from error
+            raise TransportError(f"{self.endpoint}: {type(cause).__name__}: {cause}") from error
         except openai.APIStatusError as error:
             raise self._refusal(error) from error
 
@@ -182,19 +183,19 @@ class OpenAIClient:
         """What a refusal means: try again, drop this prompt, or stop and tell the user."""
         status, said = error.status_code, self._redact(str(error.message))[:500]
         if status in PASSING or status >= 500:
-            return TransportError(f"{self._where}: {status}: {said}", retry_after=retry_after(error.response.headers))
+            return TransportError(f"{self.endpoint}: {status}: {said}", retry_after=retry_after(error.response.headers))
         if is_context_error(said):
             return context_overflow(said)
         if status in (401, 403):
-            return UserError(f"{self._where}: {status}: the key is refused; set {KEY} to one that may use {self.model}")
+            return UserError(f"{self.endpoint}: {status}: the key is refused; set {KEY} to one that may use {self.model}")
         if status == 404 and "model" in said.lower():
             return ModelMissing(
-                f"{self._where}: no model {self.model!r}; start the server with it, or where Ollama serves: "
+                f"{self.endpoint}: no model {self.model!r}; start the server with it, or where Ollama serves: "
                 f"ollama pull {self.model}"
             )
         if status == 404:
-            return UserError(f"{self._where}: 404: no such endpoint; the base URL usually ends in /v1")
-        return UserError(f"{self._where}: {status}: {said}; change the request's options or use another server")
+            return UserError(f"{self.endpoint}: 404: no such endpoint; the base URL usually ends in /v1")
+        return UserError(f"{self.endpoint}: {status}: {said}; change the request's options or use another server")
 
     def _redact(self, text: str) -> str:
         key = os.environ.get(KEY)
@@ -204,7 +205,7 @@ class OpenAIClient:
         try:
             return msgspec.json.decode(body, type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise TransportError(f"{self._where}: not the answer asked for: {error}") from error
+            raise TransportError(f"{self.endpoint}: not the answer asked for: {error}") from error
 
 
 def _request(model: str, prompt: str, schema: dict[str, Any], decoding: Decoding) -> dict[str, Any]:
