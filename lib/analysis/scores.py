@@ -10,22 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.analysis.bootstrap import exact_interval, percentile_interval, replicate_metrics
-from lib.analysis.quantities import (
-    DENOMINATORS,
-    METRICS,
-    PROPORTIONS,
-    VERDICT_COLUMNS,
-    Floats,
-    complete,
-    label_sums,
-    metrics_of,
-    verdict_columns,
-)
+from lib.analysis.bootstrap import exact_interval, percentile_interval
+from lib.analysis.quantities import METRICS, PROPORTIONS, Floats
+from lib.analysis.readings import readings, status_counts
+from lib.analysis.sample import Mask, Table
 from lib.errors import UserError
 
-STATUSES = ("ok", "unparseable", "truncated")
 JSON_DIGITS = 9
+METRIC_FIELDS = ["judge_id", "metric", "value", "low", "high", "n"]
+DELTA_FIELDS = ["a", "b", "metric", "value", "low", "high", "n"]
 
 
 class Estimate(NamedTuple):
@@ -63,7 +56,7 @@ class Scores:
         rows = self.metrics[(self.metrics["judge_id"] == judge_id) & (self.metrics["metric"] == metric)]
         if rows.empty:
             raise KeyError((judge_id, metric))
-        return Estimate(*rows.iloc[0][list(Estimate._fields)])
+        return _estimate(rows)
 
     def delta(self, a: str, b: str, metric: str) -> Estimate:
         """Paired difference a minus b, whichever comes first in the run. Raises KeyError where there is none."""
@@ -71,9 +64,8 @@ class Scores:
             frame = self.deltas
             rows = frame[(frame["a"] == first) & (frame["b"] == second) & (frame["metric"] == metric)]
             if not rows.empty:
-                value, low, high, n = rows.iloc[0][list(Estimate._fields)]
-                low, high = (low, high) if sign > 0 else (-high, -low)
-                return Estimate(sign * value, low, high, n)
+                value, low, high, n = _estimate(rows)
+                return Estimate(value, low, high, n) if sign > 0 else Estimate(-value, -high, -low, n)
         raise KeyError((a, b, metric))
 
     def to_json(self) -> dict[str, Any]:
@@ -83,6 +75,11 @@ class Scores:
             judges[row.judge_id]["metrics"][row.metric] = _plain(row) | {"n": int(row.n)}
         deltas = [{"a": row.a, "b": row.b, "metric": row.metric} | _plain(row) for row in self.deltas.itertuples()]
         return {"judges": judges, "deltas": deltas}
+
+
+def _estimate(rows: pd.DataFrame) -> Estimate:
+    row = rows.iloc[0]
+    return Estimate(float(row["value"]), float(row["low"]), float(row["high"]), int(row["n"]))
 
 
 def _plain(row: Any) -> dict[str, float | None]:
@@ -125,8 +122,8 @@ def score(
     chosen = ordered_judges(verdicts, judges, order)
     table = Table.build(trajectories, verdicts, chosen)
     metrics, deltas = _estimates(table, reps, seed)
-    status = _status(table, verdicts)
-    return Scores(chosen, table.n(), metrics, deltas, status, _readings(table))
+    n = {judge: int(mask.sum()) for judge, mask in table.judged.items()}
+    return Scores(chosen, n, metrics, deltas, status_counts(table), readings(table))
 
 
 def ordered_judges(verdicts: pd.DataFrame, judges: Sequence[str] | None, order: Sequence[str] | None) -> list[str]:
@@ -140,156 +137,53 @@ def ordered_judges(verdicts: pd.DataFrame, judges: Sequence[str] | None, order: 
     return [judge for judge in dict.fromkeys([*ranked, *present]) if judge in wanted]
 
 
-@dataclass(frozen=True)
-class Table:
-    """Labels sorted by cell and id, and per judge its quantities on the rows that it judged (zero elsewhere)."""
-
-    labels: pd.DataFrame
-    cells: np.ndarray
-    judged: dict[str, np.ndarray]
-    verdicts: dict[str, pd.DataFrame]
-    columns: dict[str, Floats]
-
-    @classmethod
-    def build(cls, trajectories: pd.DataFrame, verdicts: pd.DataFrame, judges: Sequence[str]) -> Table:
-        labels = trajectories.sort_values(["cell", "trajectory_id"], ignore_index=True)
-        index = pd.Index(labels["trajectory_id"])
-        judged, kept, columns = {}, {}, {}
-        for judge in judges:
-            own = verdicts[verdicts["judge_id"] == judge]
-            rows = index.get_indexer(own["trajectory_id"])
-            _check_keys(own, rows)
-            by_row = np.argsort(rows, kind="stable")
-            kept[judge] = own.iloc[by_row]
-            judged[judge] = np.zeros(len(labels), dtype=bool)
-            judged[judge][rows] = True
-            columns[judge] = np.zeros((len(labels), len(VERDICT_COLUMNS)))
-            columns[judge][judged[judge]] = verdict_columns(labels[judged[judge]], kept[judge])
-        return cls(labels, labels["cell"].to_numpy(), judged, kept, columns)
-
-    def n(self) -> dict[str, int]:
-        return {judge: int(mask.sum()) for judge, mask in self.judged.items()}
-
-    def point(self, judge: str, mask: np.ndarray) -> Floats:
-        """Metrics of one judge on the rows of ``mask``, unresampled."""
-        sums = dict(zip(VERDICT_COLUMNS, self.columns[judge][mask].sum(axis=0), strict=True))
-        return np.array(list(metrics_of(complete({**label_sums(self.labels[mask]), **sums})).values()))
-
-    def replicates(self, judges: Sequence[str], mask: np.ndarray, reps: int, seed: int) -> Floats:
-        """Metrics of judges in each replicate of the rows of ``mask``, judges × metrics × reps."""
-        sizes = np.unique(self.cells[mask], return_counts=True)[1].tolist()
-        columns = [self.columns[judge][mask] for judge in judges]
-        return replicate_metrics(columns, label_sums(self.labels[mask]), sizes, reps, seed)
-
-
-def _check_keys(own: pd.DataFrame, rows: np.ndarray) -> None:
-    if (rows < 0).any():
-        stray = own.iloc[int(np.argmax(rows < 0))]
-        raise UserError(f"verdict of {stray['judge_id']} about unknown trajectory {stray['trajectory_id']}")
-    double = own["trajectory_id"].duplicated()
-    if double.any():
-        row = own[double].iloc[0]
-        raise UserError(f"two verdicts of {row['judge_id']} about {row['trajectory_id']}; keep one of them")
-
-
 def _estimates(table: Table, reps: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Metrics and deltas: judges that share their trajectories share one resample of exactly those."""
-    judges = list(table.judged)
-    pairs = list(itertools.combinations(judges, 2))
-    supports: dict[bytes, tuple[np.ndarray, list[str], list[tuple[str, str]]]] = {}
-    for judge in judges:
-        mask = table.judged[judge]
-        supports.setdefault(mask.tobytes(), (mask, [], []))[1].append(judge)
-    for a, b in pairs:
-        mask = table.judged[a] & table.judged[b]
-        supports.setdefault(mask.tobytes(), (mask, [], []))[2].append((a, b))
+    """Metrics and deltas. Judges (and pairs) with the same trajectories share one resample of exactly those."""
     metrics: dict[str, pd.DataFrame] = {}
     deltas: dict[tuple[str, str], pd.DataFrame] = {}
-    for mask, own, shared in supports.values():
-        involved = list(dict.fromkeys([*own, *itertools.chain.from_iterable(shared)]))
-        points = {judge: table.point(judge, mask) for judge in involved}
-        drawn = dict(zip(involved, table.replicates(involved, mask, reps, seed), strict=True))
-        sums = {judge: _denominators(table, judge, mask) for judge in own}
+    for mask, own, pairs in _supports(table.judged):
+        involved = list(dict.fromkeys([*own, *itertools.chain.from_iterable(pairs)]))
+        sample = table.sample(involved, mask)
+        points, drawn = sample.points(), sample.replicates(reps, seed)
         for judge in own:
-            metrics[judge] = _metric_rows(judge, points[judge], drawn[judge], sums[judge])
-        for a, b in shared:
-            n = int(mask.sum())
-            deltas[a, b] = _delta_rows(a, b, points[a] - points[b], drawn[a] - drawn[b], n)
-    return _stack([metrics[judge] for judge in judges], METRIC_FIELDS), _stack(
-        [deltas[pair] for pair in pairs], DELTA_FIELDS
-    )
+            metrics[judge] = _metric_rows(judge, *points[judge], drawn[judge])
+        for a, b in pairs:
+            value = points[a][0] - points[b][0]
+            deltas[a, b] = _delta_rows(a, b, value, drawn[a] - drawn[b], int(mask.sum()))
+    ordered = [deltas[pair] for pair in itertools.combinations(table.judged, 2)]
+    return _stack([metrics[judge] for judge in table.judged], METRIC_FIELDS), _stack(ordered, DELTA_FIELDS)
 
 
-METRIC_FIELDS = ["judge_id", "metric", "value", "low", "high", "n"]
-DELTA_FIELDS = ["a", "b", "metric", "value", "low", "high", "n"]
+def _supports(judged: dict[str, Mask]) -> list[tuple[Mask, list[str], list[tuple[str, str]]]]:
+    """Each distinct set of trajectories with the judges that judged it, and the pairs that have it in common."""
+    supports: dict[bytes, tuple[Mask, list[str], list[tuple[str, str]]]] = {}
+    for judge, mask in judged.items():
+        supports.setdefault(mask.tobytes(), (mask, [], []))[1].append(judge)
+    for a, b in itertools.combinations(judged, 2):
+        mask = judged[a] & judged[b]
+        supports.setdefault(mask.tobytes(), (mask, [], []))[2].append((a, b))
+    return list(supports.values())
 
 
 def _stack(frames: list[pd.DataFrame], fields: list[str]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=fields)
 
 
-def _denominators(table: Table, judge: str, mask: np.ndarray) -> Floats:
-    sums = dict(zip(VERDICT_COLUMNS, table.columns[judge][mask].sum(axis=0), strict=True))
-    all_sums = complete({**label_sums(table.labels[mask]), **sums})
-    return np.array([all_sums[DENOMINATORS[metric]] for metric in METRICS])
-
-
-def _metric_rows(judge: str, point: Floats, drawn: Floats, n: Floats) -> pd.DataFrame:
+def _metric_rows(judge: str, value: Floats, below: Floats, drawn: Floats) -> pd.DataFrame:
     low, high = percentile_interval(drawn)
-    plain = np.isin(METRICS, list(PROPORTIONS))
-    extreme = plain & ((point == 0) | (point == 1))
-    low[extreme], high[extreme] = exact_interval(point[extreme] * n[extreme], n[extreme])
-    if is_fixed(judge):
-        low[:], high[:] = np.nan, np.nan
-    undefined = np.isnan(point)
-    low[undefined], high[undefined] = np.nan, np.nan
-    n = np.where(undefined, 0, n).astype(int)
-    return pd.DataFrame({"judge_id": judge, "metric": METRICS, "value": point, "low": low, "high": high, "n": n})
+    extreme = np.isin(METRICS, list(PROPORTIONS)) & ((value == 0) | (value == 1))
+    low[extreme], high[extreme] = exact_interval(value[extreme] * below[extreme], below[extreme])
+    undefined = np.isnan(value)
+    without = undefined | is_fixed(judge)
+    low[without], high[without] = np.nan, np.nan
+    n = np.where(undefined, 0, below).astype(int)
+    return pd.DataFrame({"judge_id": judge, "metric": METRICS, "value": value, "low": low, "high": high, "n": n})
 
 
-def _delta_rows(a: str, b: str, point: Floats, drawn: Floats, n: int) -> pd.DataFrame:
+def _delta_rows(a: str, b: str, value: Floats, drawn: Floats, n: int) -> pd.DataFrame:
     low, high = percentile_interval(drawn)
-    undefined = np.isnan(point) | (is_fixed(a) and is_fixed(b))
-    low[undefined], high[undefined] = np.nan, np.nan
-    counts = np.where(np.isnan(point), 0, n)
-    return pd.DataFrame({"a": a, "b": b, "metric": METRICS, "value": point, "low": low, "high": high, "n": counts})
-
-
-def _status(table: Table, verdicts: pd.DataFrame) -> pd.DataFrame:
-    rows = []
-    for judge, own in table.verdicts.items():
-        counts = own["status"].value_counts()
-        rows.append({"judge_id": judge, "n": len(own), **{name: int(counts.get(name, 0)) for name in STATUSES}})
-    return pd.DataFrame(rows, columns=["judge_id", "n", *STATUSES])
-
-
-def _readings(table: Table) -> pd.DataFrame:
-    frames = []
-    for judge, own in table.verdicts.items():
-        broken = (own["status"] != "ok").to_numpy()
-        if not broken.any():
-            continue
-        mask = table.judged[judge]
-        labels = table.labels[mask]
-        values = {"value": table.point(judge, mask)}
-        for name, right in (("worst", False), ("best", True)):
-            columns = verdict_columns(labels, read_as(own, labels, broken, right=right))
-            sums = complete({**label_sums(labels), **dict(zip(VERDICT_COLUMNS, columns.sum(axis=0), strict=True))})
-            values[name] = np.array(list(metrics_of(sums).values()))
-        frames.append(pd.DataFrame({"judge_id": judge, "metric": METRICS, **values}))
-    return _stack(frames, ["judge_id", "metric", "value", "worst", "best"])
-
-
-def read_as(own: pd.DataFrame, labels: pd.DataFrame, broken: np.ndarray, *, right: bool) -> pd.DataFrame:
-    """Verdicts with each ``broken`` one read as right (the label itself) or as wrong (its opposite, untyped)."""
-    faulty = labels["faulty"].to_numpy(bool)
-    step = labels["failure_step"].to_numpy(dtype=float, na_value=np.nan)
-    kind = labels["failure_type"].to_numpy(object)
-    none = np.full(len(own), None, dtype=object)
-    return own.assign(
-        faulty=np.where(broken, faulty == right, own["faulty"].to_numpy(bool)),
-        failure_step=np.where(
-            broken, step if right else np.nan, own["failure_step"].to_numpy(dtype=float, na_value=np.nan)
-        ),
-        failure_type=np.where(broken, kind if right else none, own["failure_type"].to_numpy(object)),
-    )
+    undefined = np.isnan(value)
+    without = undefined | (is_fixed(a) and is_fixed(b))
+    low[without], high[without] = np.nan, np.nan
+    counts = np.where(undefined, 0, n)
+    return pd.DataFrame({"a": a, "b": b, "metric": METRICS, "value": value, "low": low, "high": high, "n": counts})
