@@ -150,7 +150,10 @@ def encode(record: Any, *, first: tuple[str, ...] = (), may_omit: frozenset[str]
 
 
 def mend(path: Path) -> str | None:
-    """Make a file ready to be appended to: a torn last line is moved to ``<name>.torn``, a missing end added.
+    """Make a file ready to be appended to.
+
+    A torn last line is moved to ``<name>.torn``, a missing line end is added, a file without any line is removed.
+
 
     Returns:
         What was done with a torn line, in words, or None if there was none.
@@ -161,6 +164,7 @@ def mend(path: Path) -> str | None:
     for line in lines(path):
         last = line
     if last is None:
+        path.unlink()
         return None
     if is_torn(last):
         side = path.with_name(path.name + ".torn")
@@ -171,6 +175,8 @@ def mend(path: Path) -> str | None:
                 kept.flush()
                 os.fsync(kept.fileno())
             file.truncate(last.offset)
+        if last.offset == 0:
+            path.unlink()
         return f"{path}, line {last.number}: cut short, so it was dropped (its bytes are kept in {side.name})."
     if not last.terminated:
         with path.open("ab") as file:

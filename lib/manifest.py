@@ -24,7 +24,8 @@ def read(folder: Path) -> dict[str, Any]:
         raise UserError(f"{path}: {problem}. Restore the file, for example from version control.") from problem
     if not isinstance(value, dict):
         raise UserError(f"{path}: a JSON object is expected, not a {type(value).__name__}. Restore the file.")
-    if not isinstance(value.get("judges", {}), dict):
+    judges = value.get("judges", {})
+    if not isinstance(judges, dict) or not all(isinstance(settings, dict) for settings in judges.values()):
         raise UserError(f"{path}, field judges: an object from judge id to settings is expected. Restore the file.")
     return value
 
@@ -45,35 +46,31 @@ def replace(path: Path, data: bytes) -> None:
     os.replace(partial, path)
 
 
-def with_judge(
-    manifest: Mapping[str, Any], judge_id: str, settings: Mapping[str, Any], collection: Mapping[str, Any] | None
+def registered(
+    recorded: Mapping[str, Any] | None, settings: Mapping[str, Any], collection: Mapping[str, Any] | None, who: str
 ) -> dict[str, Any]:
-    """The manifest with a judge recorded.
+    """The entry of a judge (or of the episodes' agent) with one more collection.
 
     Args:
-        settings: what makes the judge's verdicts what they are (model, digest, decoding, checksums): compared.
-        collection: when and where it ran (date, machine): appended to the judge's list, never compared.
+        recorded: its entry so far, None if it is new.
+        settings: what makes its output what it is (model, digest, decoding, checksums): compared.
+        collection: when and where this collection runs (date, machine): appended to ``collections``, never compared.
+        who: its name in an error.
 
     Raises:
-        UserError: the id is recorded with other settings; each field that differs is named with both values.
+        UserError: recorded with other settings; each field that differs is named with both values.
     """
-    new = json.loads(json.dumps(dict(settings), allow_nan=False))
-    judges = dict(manifest.get("judges", {}))
-    recorded = judges.get(judge_id, new)
-    collections = list(recorded.get(COLLECTIONS, []))
-    old = {key: value for key, value in recorded.items() if key != COLLECTIONS}
-    changes = differences(old, new)
-    if changes:
+    new = _plain(settings)
+    old = new if recorded is None else {key: value for key, value in recorded.items() if key != COLLECTIONS}
+    if changes := differences(old, new):
         raise UserError(
-            f"Judge {judge_id} is recorded in {NAME} with other settings:\n"
+            f"{who} is recorded in {NAME} with other settings:\n"
             + "\n".join(f"  {line}" for line in changes)
-            + "\nVerdicts of one judge must come from one setting: use the recorded settings, or collect into another"
-            " run (a copy of the folder without this judge's verdicts, or a new one made with `python -m lib dataset`)."
+            + "\nWhat one judge gives must come from one setting: use the recorded settings, or collect into another"
+            " run (make one with `python -m lib dataset --out DIR`)."
         )
-    if collection is not None:
-        collections.append(json.loads(json.dumps(dict(collection), allow_nan=False)))
-    judges[judge_id] = new | ({COLLECTIONS: collections} if collections else {})
-    return {**manifest, "judges": judges}
+    collections = [*(recorded or {}).get(COLLECTIONS, []), *([] if collection is None else [_plain(collection)])]
+    return new | ({COLLECTIONS: collections} if collections else {})
 
 
 def differences(old: Any, new: Any, field: str = "") -> list[str]:
@@ -90,6 +87,11 @@ def differences(old: Any, new: Any, field: str = "") -> list[str]:
 
 
 _ABSENT = object()
+
+
+def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False))
+    return plain
 
 
 def _show(value: Any) -> str:

@@ -87,11 +87,14 @@ class Run:
         """``run.json`` as it stands, also in the released run's shape."""
         return manifest.read(self.folder)
 
-    def judges(self) -> dict[str, dict[str, Any] | None]:
-        """Settings of each judge in the run's order: that of run.json, then of first appearance (settings None)."""
-        return self._judges(self.frames(text=False).verdicts)
+    def judges(self, verdicts: pd.DataFrame | None = None) -> dict[str, dict[str, Any] | None]:
+        """Settings of each judge in the run's order: that of run.json, then of first appearance (settings None).
 
-    def _judges(self, verdicts: pd.DataFrame) -> dict[str, dict[str, Any] | None]:
+        Args:
+            verdicts: the run's table of verdicts, if it is loaded already.
+        """
+        if verdicts is None:
+            verdicts = self.frames(text=False).verdicts
         recorded: dict[str, dict[str, Any]] = self.manifest.get("judges", {})
         return {**recorded, **{judge: None for judge in verdicts["judge_id"].unique() if judge not in recorded}}
 
@@ -111,7 +114,7 @@ class Run:
 
     def verdicts(self) -> list[Verdict]:
         """Verdicts in file order, with all their text."""
-        return load_verdicts(self.folder / "verdicts.jsonl", self._steps())
+        return load_verdicts(self._verdict_file(), self._steps())
 
     def episodes(self) -> dict[str, Trajectory]:
         """Agent episodes by id, in file order; empty where there are none."""
@@ -127,7 +130,7 @@ class Run:
         """Trajectories and verdicts as data frames; without ``text`` the verdicts' rationale and raw reply stay out."""
         trajectories = trajectory_frame(self.iter_trajectories())
         steps = dict(zip(trajectories["trajectory_id"], trajectories["n_steps"].tolist(), strict=True))
-        return Frames(trajectories, verdict_frame(self.folder / "verdicts.jsonl", steps, text=text))
+        return Frames(trajectories, verdict_frame(self._verdict_file(), steps, text=text))
 
     def verdict_checksum(self) -> str:
         """SHA-256 of the bytes of verdicts.jsonl (of no bytes where there is no such file)."""
@@ -151,6 +154,15 @@ class Run:
                 yield store
             finally:
                 store.close()
+
+    def _verdict_file(self) -> Path:
+        """verdicts.jsonl, which a run without verdicts does not have; one that is there but empty lost something."""
+        path = self.folder / "verdicts.jsonl"
+        if path.exists() and next(jsonl.lines(path), None) is None:
+            raise UserError(
+                f"{path}: is empty. Restore it, or collect (`python -m lib collect --run {self.folder} --judge rules`)."
+            )
+        return path
 
     def _steps(self) -> dict[str, int]:
         return {trajectory.trajectory_id: len(trajectory.steps) for trajectory in self.iter_trajectories()}

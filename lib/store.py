@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import json
-import logging
 import os
 import socket
 import threading
@@ -21,8 +21,6 @@ from lib import jsonl, manifest
 from lib.errors import UserError
 from lib.loading import check_trajectory, check_verdict
 from lib.records import Trajectory, Verdict
-
-log = logging.getLogger(__name__)
 
 FILES = ("verdicts.jsonl", "failures.jsonl", "episodes.jsonl")
 OPTIONAL = frozenset({"raw_reply", "raw_step", "coercions", "finish_reason", "load_s", "members"})
@@ -42,6 +40,8 @@ def locked(folder: Path) -> Iterator[None]:
     holder = folder / "holder.lock"
     try:
         lock.acquire()
+    except PermissionError as error:
+        raise UserError(f"{folder}: this folder cannot be written to. Copy the run to one that is yours.") from error
     except filelock.Timeout as error:
         raise UserError(
             f"{folder}: another collector is writing to this run ({_holder(holder)})."
@@ -75,28 +75,49 @@ class Appender:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._file: int | None = None
         self._synced = time.monotonic()
 
     def add(self, line: bytes) -> None:
         """Append a line that has its end. Raises UserError when the disk refuses it; the file is then as before."""
         with self._lock:
-            size = os.fstat(self._file).st_size
             try:
-                written = os.write(self._file, line)
+                if self._file is None:
+                    self._file = self._open(line)
+                else:
+                    self._append(self._file, line)
             except OSError as error:
-                raise UserError(f"{self.path}: cannot be written ({error.strerror}). Make room and go on.") from error
-            if written != len(line):
-                os.ftruncate(self._file, size)
-                raise UserError(f"{self.path}: the disk is full. Make room and go on; nothing was lost before this.")
-            if time.monotonic() - self._synced > SECONDS_BETWEEN_SYNCS:
-                os.fsync(self._file)
-                self._synced = time.monotonic()
+                raise UserError(
+                    f"{self.path}: cannot be written ({error.strerror}). Nothing written before this is lost:"
+                    " put it right (is the disk full, the folder yours?) and start again."
+                ) from error
 
     def close(self) -> None:
+        """Force what was written to the disk."""
         with self._lock:
-            os.fsync(self._file)
-            os.close(self._file)
+            if self._file is not None:
+                os.fsync(self._file)
+                os.close(self._file)
+                self._file = None
+
+    def _open(self, line: bytes) -> int:
+        """A new file appears with its first line in it, so that there never is an empty one."""
+        flags = os.O_WRONLY | os.O_APPEND
+        if not self.path.exists():
+            manifest.replace(self.path, line)
+            return os.open(self.path, flags)
+        file = os.open(self.path, flags)
+        self._append(file, line)
+        return file
+
+    def _append(self, file: int, line: bytes) -> None:
+        size = os.fstat(file).st_size
+        if os.write(file, line) != len(line):
+            os.ftruncate(file, size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if time.monotonic() - self._synced > SECONDS_BETWEEN_SYNCS:
+            os.fsync(file)
+            self._synced = time.monotonic()
 
 
 class Store:
@@ -130,16 +151,25 @@ class Store:
             UserError: recorded with other settings, or verdicts of unknown settings are there already.
         """
         with self._guard:
-            recorded = manifest.read(self.folder)
-            if judge_id not in recorded.get("judges", {}) and any(judge == judge_id for _, judge in self.done):
+            about = manifest.read(self.folder)
+            judges = about.get("judges", {})
+            if judge_id not in judges and any(judge == judge_id for _, judge in self.done):
                 raise UserError(
                     f"{self.folder}: verdicts of {judge_id} are there already, but {manifest.NAME} does not say with"
-                    " what settings. Collect into another run (`python -m lib dataset --help`)."
+                    " what settings. Collect into another run (make one with `python -m lib dataset --out DIR`)."
                 )
-            manifest.write(self.folder, manifest.with_judge(recorded, judge_id, settings, collection))
+            entry = manifest.registered(judges.get(judge_id), settings, collection, f"Judge {judge_id}")
+            manifest.write(self.folder, {**about, "judges": {**judges, judge_id: entry}})
+
+    def register_episodes(self, settings: Mapping[str, Any], collection: Mapping[str, Any] | None = None) -> None:
+        """Record in run.json how the episodes are made; arguments and errors as for a judge."""
+        with self._guard:
+            about = manifest.read(self.folder)
+            entry = manifest.registered(about.get("episodes"), settings, collection, "The agent of the episodes")
+            manifest.write(self.folder, {**about, "episodes": entry})
 
     def update_manifest(self, key: str, value: Any) -> None:
-        """Set one top-level entry of run.json, such as ``episodes``."""
+        """Set one top-level entry of run.json, such as a note."""
         with self._guard:
             manifest.write(self.folder, manifest.read(self.folder) | {key: value})
 
@@ -196,9 +226,12 @@ class Store:
 def encode_verdict(verdict: Verdict) -> bytes:
     """A verdict's line: the eleven released fields always, ours where they hold something.
 
-    A raw step may be any JSON the model wrote, also what JSON does not know (NaN): that is kept as text.
+    A raw step may be anything a model wrote, also what JSON does not know (NaN): that is kept as text.
     """
-    if verdict.raw_step is not None:
-        plain = json.loads(json.dumps(verdict.raw_step), parse_constant=str)
-        verdict = msgspec.structs.replace(verdict, raw_step=plain)
-    return jsonl.encode(verdict, first=("trajectory_id", "judge_id"), may_omit=OPTIONAL)
+    members = [msgspec.structs.replace(member, raw_step=_storable(member.raw_step)) for member in verdict.members]
+    storable = msgspec.structs.replace(verdict, raw_step=_storable(verdict.raw_step), members=members)
+    return jsonl.encode(storable, first=("trajectory_id", "judge_id"), may_omit=OPTIONAL)
+
+
+def _storable(raw_step: Any) -> Any:
+    return json.loads(json.dumps(raw_step), parse_constant=str)
