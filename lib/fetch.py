@@ -1,0 +1,125 @@
+"""The released run of the trajectory-judge paper, from its public repository or from a folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import pooch
+import requests
+
+from lib import RUNS
+from lib.errors import UserError
+from lib.runs import Run, checksum
+
+ADDRESS = "https://raw.githubusercontent.com/mohammadi-hadi/trajectory-judge/4a60c595c018b759f2914a159c7b2bc3f0392ff2"
+SECONDS = 30
+
+
+class Released(NamedTuple):
+    """A file of the released run: its name in a run folder, its path in the repository, and its SHA-256."""
+
+    name: str
+    path: str
+    sha256: str
+
+
+FILES = (
+    Released(
+        "trajectories.jsonl",
+        "results/raw/trajectories.jsonl",
+        "e3459122dbc1b6ccd2a903bf85fab68ec38e121f2f1326e80ace49c02a4c7986",
+    ),
+    Released(
+        "verdicts.jsonl",
+        "results/raw/verdicts.jsonl",
+        "de05ad76b17da958255aa54ed38c8d647cd92c29e71d2ee75962b07302e2b1e6",
+    ),
+    Released(
+        "run.json",
+        "results/raw/run.json",
+        "03abcf004b352d61f14b608a451bfab75b1f72a9ddf8802536a10e1acaba8598",
+    ),
+    Released(
+        "episodes.jsonl",
+        "results/agent/trajectories.jsonl",
+        "84a991c3ac390da3aaaa8896bac560854edb7254cc4d76deeb3948c59fc2f6c6",
+    ),
+)
+
+
+def fetch_paper(source: Path | None = None, target: Path = RUNS / "paper", *, address: str = ADDRESS) -> Run:
+    """Put the four released files into a run folder; all of them or none.
+
+    Args:
+        source: a folder that holds them, under either name, at any depth; None to download them.
+        target: the run folder; files that are there already and are the released ones stay.
+        address: where the repository's files are served.
+
+    Raises:
+        UserError: a file is missing, or is not the released one (both checksums are named), or there is no network.
+    """
+    lacking = [file for file in FILES if not _is_there(target / file.name, file)]
+    if not lacking:
+        return Run.open(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as staging:
+        for file in lacking:
+            staged = Path(staging) / file.name
+            if source is None:
+                _download(file, staged, address)
+            else:
+                shutil.copyfile(_find(file, source), staged)
+        target.mkdir(exist_ok=True)
+        for file in reversed(lacking):
+            os.replace(Path(staging) / file.name, target / file.name)
+    return Run.open(target)
+
+
+def _is_there(path: Path, file: Released) -> bool:
+    if not path.exists():
+        return False
+    if (found := checksum(path)) != file.sha256:
+        raise UserError(
+            f"{path} is not the released file: its SHA-256 is {found}, the released one's is {file.sha256}."
+            f" Move the folder {path.parent} away (you may have collected into it) and fetch again."
+        )
+    return True
+
+
+def _find(file: Released, source: Path) -> Path:
+    """The released file in a folder: by checksum among the files that bear one of its two names."""
+    if not source.is_dir():
+        raise UserError(f"{source} is not a folder. --from takes the folder that holds the released files.")
+    names = {file.name, Path(file.path).name}
+    candidates = sorted(path for path in source.rglob("*") if path.name in names and path.is_file())
+    found = {path: checksum(path) for path in candidates}
+    for path, sha256 in found.items():
+        if sha256 == file.sha256:
+            return path
+    expected = f"{file.name} ({file.path} in the released repository, SHA-256 {file.sha256})"
+    others = {other.sha256 for other in FILES}
+    wrong = [f"\n  {path} has SHA-256 {sha256}" for path, sha256 in found.items() if sha256 not in others]
+    if wrong:
+        raise UserError(f"{source}: no file there is the released {expected}:{''.join(wrong)}\nNothing was written.")
+    raise UserError(f"{source}: there is no {expected}. Nothing was written.")
+
+
+def _download(file: Released, target: Path, address: str) -> None:
+    url = f"{address}/{file.path}"
+    elsewhere = "Fetch the four files on another machine, then run `python -m lib fetch paper --from FOLDER`."
+    downloader = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=SECONDS)
+    try:
+        pooch.retrieve(url, None, fname=target.name, path=target.parent, downloader=downloader)
+    except (requests.RequestException, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{url} cannot be downloaded ({reason:.200}). Is this machine online? {elsewhere}") from error
+    if (found := checksum(target)) != file.sha256:
+        raise UserError(
+            f"{url} is not the released {file.name}: its SHA-256 is {found}, {file.sha256} is expected."
+            f" Something in between may have changed it. {elsewhere}"
+        )
