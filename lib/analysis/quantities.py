@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lib.records import FAULT_TYPES
+from lib.records import FAULT_TYPES, FaultType
 
 Floats = NDArray[np.float64]
+
+MERGED: tuple[FaultType, ...] = ("wrong_tool", "hallucinated_argument")
+"""Two types with a blurry border: both replace the policy read at the same step."""
 
 BINS = 10
 BIN_EDGES: Floats = np.arange(BINS + 1) / BINS
@@ -38,6 +41,7 @@ DENOMINATORS: dict[str, str] = {
     "loud_minus_silent": "faults",
     "youden_j": "judged",
     "type_macro_f1": "faults",
+    "type_macro_f1_merged": "faults",
     "ece": "judged",
     "flagged": "judged",
 }
@@ -55,6 +59,7 @@ METRICS: tuple[str, ...] = (
     "step_within_one",
     "step_exact_strict",
     "type_macro_f1",
+    "type_macro_f1_merged",
     "ece",
     "brier",
     "seconds_per_trajectory",
@@ -72,6 +77,7 @@ VERDICT_COLUMNS: tuple[str, ...] = (
     "step_near",
     *(f"typed.{kind}" for kind in FAULT_TYPES),
     *(f"typed_right.{kind}" for kind in FAULT_TYPES),
+    "typed_right.merged",
     *(f"gap.{bin_}" for bin_ in range(BINS)),
     "squared_error",
     "seconds",
@@ -126,6 +132,7 @@ def verdict_columns(labels: pd.DataFrame, verdicts: pd.DataFrame) -> Floats:
     kinds = np.arange(len(FAULT_TYPES))
     is_kind = type_codes(labels["failure_type"])[:, None] == kinds
     typed = caught[:, None] & (type_codes(verdicts["failure_type"])[:, None] == kinds)
+    in_merged = [FAULT_TYPES.index(kind) for kind in MERGED]
     distance = np.abs(named_step(labels, verdicts) - labels["failure_step"].to_numpy(dtype=float, na_value=np.nan))
     confidence = verdicts["confidence"].to_numpy(float)
     error = confidence - (flagged == faulty)
@@ -143,6 +150,7 @@ def verdict_columns(labels: pd.DataFrame, verdicts: pd.DataFrame) -> Floats:
             caught & (distance <= 1),
             typed,
             typed & is_kind,
+            typed[:, in_merged].any(axis=1) & is_kind[:, in_merged].any(axis=1),
             error[:, None] * (confidence_bin(confidence)[:, None] == np.arange(BINS)),
             error**2,
             verdicts["latency_s"].to_numpy(float),
@@ -166,13 +174,19 @@ def ratio(above: Floats | float, below: Floats | float) -> Floats:
     return np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0)
 
 
-def type_macro_f1(sums: Mapping[str, Floats | float]) -> Floats:
-    """Mean F1 over the six types among faulty trajectories; a type never predicted (or in nobody's set) counts 0."""
+def type_macro_f1(sums: Mapping[str, Floats | float], kinds: Sequence[str] = FAULT_TYPES) -> Floats:
+    """Mean F1 over types among faulty trajectories; a type never predicted (or in nobody's set) counts 0."""
     scores = [
         np.nan_to_num(ratio(2 * sums[f"typed_right.{kind}"], sums[f"typed.{kind}"] + sums[f"faults.{kind}"]))
-        for kind in FAULT_TYPES
+        for kind in kinds
     ]
     return np.where(np.asarray(sums["faults"]) > 0, sum(scores) / len(scores), np.nan)
+
+
+def merged_macro_f1(sums: Mapping[str, Floats | float]) -> Floats:
+    """``type_macro_f1`` over five types, those of MERGED being one."""
+    whole = {f"{what}.merged": sum(sums[f"{what}.{kind}"] for kind in MERGED) for what in ("typed", "faults")}
+    return type_macro_f1({**sums, **whole}, ["merged", *(kind for kind in FAULT_TYPES if kind not in MERGED)])
 
 
 def metrics_of(sums: Mapping[str, Floats | float]) -> dict[str, Floats]:
@@ -186,5 +200,6 @@ def metrics_of(sums: Mapping[str, Floats | float]) -> dict[str, Floats]:
     values["youden_j"] = values["recall"] - values["false_alarm_rate"]
     values["flagged"] = np.asarray(sums["flagged"], float)
     values["type_macro_f1"] = type_macro_f1(sums)
+    values["type_macro_f1_merged"] = merged_macro_f1(sums)
     values["ece"] = ratio(sum(np.abs(sums[f"gap.{bin_}"]) for bin_ in range(BINS)), sums["judged"])
     return {name: values[name] for name in METRICS}

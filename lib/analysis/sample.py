@@ -25,6 +25,17 @@ from lib.errors import UserError
 Mask = NDArray[np.bool_]
 
 
+def ordered_judges(verdicts: pd.DataFrame, judges: Sequence[str] | None, order: Sequence[str] | None) -> list[str]:
+    """The judges to score in the run's order; ones that ``order`` does not name come last."""
+    present = list(dict.fromkeys(verdicts["judge_id"]))
+    wanted = set(present if judges is None else judges)
+    missing = sorted(wanted - set(present))
+    if missing:
+        raise UserError(f"no verdicts of {', '.join(missing)}; this run has {', '.join(present) or 'none'}")
+    ranked = [judge for judge in order or () if judge in present]
+    return [judge for judge in dict.fromkeys([*ranked, *present]) if judge in wanted]
+
+
 def point_metrics(sizes: dict[str, float], columns: Floats) -> tuple[Floats, Floats]:
     """Metrics and their denominators from a judge's quantities, one row per trajectory, each of weight one."""
     sums = complete({**sizes, **dict(zip(VERDICT_COLUMNS, columns.sum(axis=0), strict=True))})

@@ -13,7 +13,7 @@ import pandas as pd
 from lib.analysis.bootstrap import exact_interval, percentile_interval
 from lib.analysis.quantities import METRICS, PROPORTIONS, Floats
 from lib.analysis.readings import readings, status_counts
-from lib.analysis.sample import Mask, Table
+from lib.analysis.sample import Mask, Table, ordered_judges
 from lib.errors import UserError
 
 JSON_DIGITS = 9
@@ -65,7 +65,7 @@ class Scores:
             rows = frame[(frame["a"] == first) & (frame["b"] == second) & (frame["metric"] == metric)]
             if not rows.empty:
                 value, low, high, n = _estimate(rows)
-                return Estimate(value, low, high, n) if sign > 0 else Estimate(-value, -high, -low, n)
+                return Estimate(value, low, high, n) if sign > 0 else Estimate(0.0 - value, 0.0 - high, 0.0 - low, n)
         raise KeyError((a, b, metric))
 
     def to_json(self) -> dict[str, Any]:
@@ -124,17 +124,6 @@ def score(
     metrics, deltas = _estimates(table, reps, seed)
     n = {judge: int(mask.sum()) for judge, mask in table.judged.items()}
     return Scores(chosen, n, metrics, deltas, status_counts(table), readings(table))
-
-
-def ordered_judges(verdicts: pd.DataFrame, judges: Sequence[str] | None, order: Sequence[str] | None) -> list[str]:
-    """The judges to score in the run's order; ones that ``order`` does not name come last."""
-    present = list(dict.fromkeys(verdicts["judge_id"]))
-    wanted = set(present if judges is None else judges)
-    missing = sorted(wanted - set(present))
-    if missing:
-        raise UserError(f"no verdicts of {', '.join(missing)}; this run has {', '.join(present) or 'none'}")
-    ranked = [judge for judge in order or () if judge in present]
-    return [judge for judge in dict.fromkeys([*ranked, *present]) if judge in wanted]
 
 
 def _estimates(table: Table, reps: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -1,0 +1,74 @@
+"""Is a judge able at all? Its scores against those that need no ability."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from lib.analysis.scores import Scores, is_fixed
+
+BASELINES = ("always-faulty", "always-clean", "coin")
+
+
+def base_rates(trajectories: pd.DataFrame) -> pd.DataFrame:
+    """What the baselines score on average, from the labels alone (Youden's J is 0 for all three).
+
+    Returns:
+        Frame judge_id, precision, recall, false_alarm_rate, f1, youden_j, share_flagged; ``coin`` in expectation of
+        its counts, precision of ``always-clean`` is NaN.
+    """
+    faulty = float(trajectories["faulty"].astype(bool).mean())
+    rows = []
+    for judge, share in zip(BASELINES, (1.0, 0.0, 0.5), strict=True):
+        precision = faulty if share else float("nan")
+        f1 = 2 * share * faulty / (share + faulty) if share + faulty else float("nan")
+        rows.append((judge, precision, share, share, f1, 0.0, share))
+    names = ["judge_id", "precision", "recall", "false_alarm_rate", "f1", "youden_j", "share_flagged"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def floor_check(scores: Scores, trajectories: pd.DataFrame, judges: Sequence[str] | None = None) -> pd.DataFrame:
+    """Whether each judge tells faulty from clean at all.
+
+    A judge passes when the whole interval of Youden's J (recall minus false-alarm rate) lies above 0, where every
+    judge lies that does not look: always-faulty, always-clean, a coin. F1 is no such test, since with three faults
+    in four it rewards flagging everything; a judge that passes below that F1 is told so in its reason.
+
+    Returns:
+        Frame judge_id, n, recall, false_alarm_rate, youden_j, low, high, share_flagged, f1, f1_always_faulty,
+        passed (None for a baseline, and where J is undefined), reason.
+    """
+    bar = float(base_rates(trajectories)["f1"].iloc[0])
+    rows = []
+    for judge in scores.judges if judges is None else judges:
+        j = scores.estimate(judge, "youden_j")
+        f1, flagged = (scores.estimate(judge, metric) for metric in ("f1", "flagged"))
+        share = flagged.value / scores.n[judge] if scores.n[judge] else float("nan")
+        rates = [scores.estimate(judge, metric).value for metric in ("recall", "false_alarm_rate")]
+        passed, reason = _verdict(judge, j.value, j.low, j.high, share, f1.value, bar)
+        rows.append([judge, scores.n[judge], *rates, j.value, j.low, j.high, share, f1.value, bar, passed, reason])
+    names = ["judge_id", "n", "recall", "false_alarm_rate", "youden_j", "low", "high", "share_flagged", "f1"]
+    return pd.DataFrame(rows, columns=[*names, "f1_always_faulty", "passed", "reason"])
+
+
+def _verdict(
+    judge: str, j: float, low: float, high: float, share: float, f1: float, bar: float
+) -> tuple[bool | None, str]:
+    if judge in BASELINES:
+        return None, "a baseline: it does not look"
+    if math.isnan(j):
+        return None, "needs verdicts on both faulty and clean trajectories"
+    if share == 0:
+        return False, "flags nothing: the same as always-clean"
+    if share == 1:
+        return False, "flags everything: the same as always-faulty"
+    exact = is_fixed(judge)
+    above = j > 0 if exact else low > 0
+    span = f"{j:.3f}" if exact else f"{j:.3f} [{low:.3f}, {high:.3f}]"
+    if above:
+        below_bar = f", though its F1 {f1:.3f} is below the {bar:.3f} of always-faulty" if f1 < bar else ""
+        return True, f"Youden's J {span} is above 0{below_bar}"
+    like = "always-faulty" if share > 0.9 else "always-clean" if share < 0.1 else "a coin"
+    return False, f"Youden's J {span} is not above 0: no better than {like} ({share:.0%} flagged)"

@@ -1,0 +1,111 @@
+"""What goes wrong when a model plays the agent itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from lib.records import Trajectory, cell_of, stratum_of
+
+
+def episode_frame(episodes: Iterable[Trajectory]) -> pd.DataFrame:
+    """One row per episode.
+
+    Columns: trajectory_id, instance_id, stratum (None if of another making), faulty, failure_step, failure_type,
+    outcome_correct, cell, n_steps, empty_final_answer, failed_calls (observations that are not ok),
+    repeated_calls (a call with the tool and arguments of an earlier one), escalations, checks_eligibility.
+    """
+    return pd.DataFrame([_row(episode) for episode in episodes], columns=list(_COLUMNS)).astype(
+        {"failure_step": "Int64"}
+    )
+
+
+_COLUMNS = (
+    *("trajectory_id", "instance_id", "stratum", "faulty", "failure_step", "failure_type", "outcome_correct", "cell"),
+    *("n_steps", "empty_final_answer", "failed_calls", "repeated_calls", "escalations", "checks_eligibility"),
+)
+
+
+def _row(episode: Trajectory) -> dict[str, object]:
+    label, calls = episode.label, [step.call for step in episode.steps]
+    distinct = {repr((call.tool, sorted(call.args.items()))) for call in calls}
+    return {
+        "trajectory_id": episode.trajectory_id,
+        "instance_id": episode.instance_id,
+        "stratum": stratum_of(episode.instance_id),
+        "faulty": label.faulty,
+        "failure_step": label.failure_step,
+        "failure_type": label.failure_type,
+        "outcome_correct": label.outcome_correct,
+        "cell": cell_of(label),
+        "n_steps": len(calls),
+        "empty_final_answer": not episode.final_answer.strip(),
+        "failed_calls": sum(not step.observation.ok for step in episode.steps),
+        "repeated_calls": len(calls) - len(distinct),
+        "escalations": sum(call.tool == "escalate" for call in calls),
+        "checks_eligibility": any(call.tool == "check_eligibility" for call in calls),
+    }
+
+
+def call_frame(episodes: Iterable[Trajectory]) -> pd.DataFrame:
+    """One row per call: trajectory_id, stratum, index, tool, ok."""
+    rows = [
+        (episode.trajectory_id, stratum_of(episode.instance_id), step.index, step.call.tool, step.observation.ok)
+        for episode in episodes
+        for step in episode.steps
+    ]
+    return pd.DataFrame(rows, columns=["trajectory_id", "stratum", "index", "tool", "ok"])
+
+
+def summary(frame: pd.DataFrame) -> dict[str, int]:
+    """Counts over a frame of ``episode_frame``, by the names of the published figures (Section 8, Appendix G).
+
+    ``faulty`` episodes broke a process rule or missed the expected outcome; ``silent`` are those of them whose
+    outcome was right all the same.
+    """
+    faulty, correct = frame["faulty"].astype(bool), frame["outcome_correct"].astype(bool)
+    return {
+        "episodes": len(frame),
+        "faulty": int(faulty.sum()),
+        "wrong_outcome": int((~correct).sum()),
+        "silent": int((faulty & correct).sum()),
+        "escalate_calls": int(frame["escalations"].sum()),
+        "repeated_escalations": int((frame["escalations"] > 1).sum()),
+        "episodes_with_eligibility_check": int(frame["checks_eligibility"].sum()),
+        "empty_final_answer": int(frame["empty_final_answer"].sum()),
+    }
+
+
+def by_stratum(frame: pd.DataFrame) -> pd.DataFrame:
+    """The counts of ``summary`` and the mean number of steps for each stratum, in order of appearance."""
+    groups = frame.assign(stratum=frame["stratum"].fillna("unknown")).groupby("stratum", sort=False)
+    return pd.DataFrame(
+        [{"stratum": name, **summary(own), "mean_steps": own["n_steps"].mean()} for name, own in groups]
+    )
+
+
+def by_fault_type(frame: pd.DataFrame) -> pd.DataFrame:
+    """Faulty episodes by type and survival: frame failure_type, silent, loud, n, share (of the faulty ones)."""
+    faults = frame[frame["faulty"].astype(bool)]
+    silent = faults["outcome_correct"].astype(bool)
+    kinds = pd.DataFrame({"failure_type": faults["failure_type"], "silent": silent, "loud": ~silent})
+    table = kinds.groupby("failure_type").sum().astype(int).reset_index()
+    table["n"] = table["silent"] + table["loud"]
+    table["share"] = table["n"] / max(len(faults), 1)
+    return table.sort_values(["n", "failure_type"], ascending=[False, True], ignore_index=True)
+
+
+def tool_use(calls: pd.DataFrame) -> pd.DataFrame:
+    """Frame tool, calls, failed, episodes (in which it is called) of a ``call_frame``, most used first."""
+    groups = calls.assign(failed=~calls["ok"].astype(bool)).groupby("tool")
+    columns = {"calls": ("ok", "size"), "failed": ("failed", "sum"), "episodes": ("trajectory_id", "nunique")}
+    return (
+        groups.agg(**columns).reset_index().sort_values(["calls", "tool"], ascending=[False, True], ignore_index=True)
+    )
+
+
+def lengths(frame: pd.DataFrame) -> pd.DataFrame:
+    """Frame n_steps, n, faulty: how many episodes have each length."""
+    groups = frame.groupby("n_steps")
+    return groups.agg(n=("faulty", "size"), faulty=("faulty", "sum")).reset_index().astype(int)
