@@ -70,7 +70,7 @@ def registered(
             " run (make one with `python -m lib dataset --out DIR`)."
         )
     collections = [*(recorded or {}).get(COLLECTIONS, []), *([] if collection is None else [_plain(collection)])]
-    return new | ({COLLECTIONS: collections} if collections else {})
+    return old | ({COLLECTIONS: collections} if collections else {})
 
 
 def differences(old: Any, new: Any, field: str = "") -> list[str]:

@@ -1,0 +1,292 @@
+"""Damaged files: what can be read without a guess loads, everything else names file, line, field and remedy."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_builders import CLEAN, FAULTY, line, make_run, two_trajectories
+
+from lib import jsonl
+from lib.errors import UserError
+from lib.records import Trajectory
+from lib.runs import Run
+
+OTHER = line(trajectory_id=CLEAN, faulty=False, failure_step=None, failure_type=None)
+
+
+def error_of(run: Run) -> str:
+    """The one error that every way of reading the verdicts gives."""
+    with pytest.raises(UserError) as listed:
+        run.verdicts()
+    with pytest.raises(UserError) as tabled:
+        run.frames(text=False)
+    assert str(listed.value) == str(tabled.value)
+    return str(listed.value)
+
+
+@pytest.mark.parametrize("cut", [1, 20, len(OTHER) // 2, len(OTHER) - 1])
+def test_a_torn_last_line_is_dropped_with_a_notice(tmp_path: Path, caplog: pytest.LogCaptureFixture, cut: int) -> None:
+    run = make_run(tmp_path, line() + b"\n" + OTHER[:-cut])
+    with caplog.at_level(logging.WARNING):
+        assert [item.trajectory_id for item in run.verdicts()] == [FAULTY]
+    assert f"{tmp_path / 'verdicts.jsonl'}, line 2: cut short" in caplog.text
+    assert len(run.frames().verdicts) == 1
+    assert (tmp_path / "verdicts.jsonl").read_bytes() == line() + b"\n" + OTHER[:-cut], "reading changes no file"
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [OTHER[:40] + b"\n", OTHER[:40] + b"\r\n\n", b"\x00" * 50, '{"rationale": "\u2028'.encode()[:-1], b'{"faulty": tr'],
+    ids=["cut, then ended", "cut, then blank lines", "zeros of a power cut", "inside a character", "inside a word"],
+)
+def test_other_torn_last_lines_are_dropped_too(tmp_path: Path, tail: bytes) -> None:
+    assert len(make_run(tmp_path, line() + b"\n" + tail).verdicts()) == 1
+
+
+def test_a_whole_last_line_without_its_end_counts(tmp_path: Path) -> None:
+    assert len(make_run(tmp_path, line() + b"\n" + OTHER).verdicts()) == 2
+
+
+@pytest.mark.parametrize("broken", [OTHER[:40], OTHER + b"}", b"not json", b"\x00\x00"])
+def test_a_broken_middle_line_is_an_error_with_file_line_and_remedy(tmp_path: Path, broken: bytes) -> None:
+    message = error_of(make_run(tmp_path, line() + b"\n" + broken + b"\n" + OTHER + b"\n"))
+    assert f"{tmp_path / 'verdicts.jsonl'}, line 2: not JSON: " in message
+    assert "Correct these lines, or remove them: what is removed from verdicts.jsonl is judged again" in message
+
+
+def test_a_last_line_that_is_whole_but_wrong_is_an_error_not_a_torn_one(tmp_path: Path) -> None:
+    for wrong in (line(confidence=92), line(confidence=float("nan")), b"[1, 2]"):
+        assert ", line 2: " in error_of(make_run(tmp_path / str(len(wrong)), line() + b"\n" + wrong))
+
+
+def test_mark_of_byte_order_and_windows_line_ends_load(tmp_path: Path) -> None:
+    run = make_run(tmp_path, b"\xef\xbb\xbf" + line() + b"\r\n" + OTHER + b"\r\n")
+    for name in ("trajectories.jsonl", "run.json"):
+        path = tmp_path / name
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert len(run.verdicts()) == 2
+    assert len(run.trajectories()) == 2
+    assert run.manifest["dataset"]["n"] == 2
+
+
+@pytest.mark.parametrize("text", ["a\u2028b", "a\u2029b\x85c", "form\x0cfeed", "\x1e"])
+def test_lines_end_at_a_line_feed_only(tmp_path: Path, text: str) -> None:
+    raw = json.dumps(json.loads(line()) | {"rationale": text}, ensure_ascii=False).encode()
+    assert make_run(tmp_path, raw + b"\n" + OTHER + b"\n").verdicts()[0].rationale == text
+
+
+def test_lone_surrogates_load_and_are_written_back_as_they_were(tmp_path: Path) -> None:
+    text = "cut \ud83d and \udc00 \U0001f600"
+    run = make_run(tmp_path / "a", line(rationale=text) + b"\n")
+    copy = make_run(tmp_path / "b")
+    with copy.collecting() as store:
+        store.add_verdict(run.verdicts()[0])
+    assert copy.verdicts()[0].rationale == run.verdicts()[0].rationale == run.frames().verdicts["rationale"][0] == text
+    written = (tmp_path / "b" / "verdicts.jsonl").read_bytes()
+    assert written.isascii()
+    assert b"\\ud83d and \\udc00 \\ud83d\\ude00" in written
+
+
+def test_bytes_that_are_not_text_are_an_error(tmp_path: Path) -> None:
+    raw = line(rationale="QQ").replace(b"QQ", b"\xff\xfe")
+    assert ", line 1: not UTF-8 text (byte " in error_of(make_run(tmp_path, raw + b"\n" + OTHER + b"\n"))
+
+
+def test_identical_duplicates_load_once_also_in_another_spelling(tmp_path: Path) -> None:
+    spelled = json.dumps(dict(reversed(json.loads(line()).items())), indent=None, separators=(",", ":")).encode()
+    run = make_run(tmp_path, b"\n".join([line(), OTHER, line(), spelled]) + b"\n")
+    assert [item.trajectory_id for item in run.verdicts()] == [FAULTY, CLEAN]
+    assert run.frames().verdicts["trajectory_id"].tolist() == [FAULTY, CLEAN]
+    assert run.frames().verdicts.index.tolist() == [0, 1]
+
+
+def test_contradicting_duplicates_are_an_error_that_shows_both(tmp_path: Path) -> None:
+    message = error_of(make_run(tmp_path, b"\n".join([line(), OTHER, line(confidence=0.6)]) + b"\n"))
+    assert f"line 3: step:m judged {FAULTY} on line 1 already, and differently (confidence 0.9 and 0.6)" in message
+
+
+def test_contradicting_text_alone_is_an_error_also_for_the_frame_without_text(tmp_path: Path) -> None:
+    message = error_of(make_run(tmp_path, line() + b"\n" + line(rationale="another") + b"\n"))
+    assert "rationale 'looked the order up twice' and 'another'" in message
+
+
+def test_the_released_name_of_the_rule_engine_and_ours_are_one_judge(tmp_path: Path) -> None:
+    run = make_run(tmp_path, line(judge_id="programmatic") + b"\n" + line(judge_id="rules", confidence=0.6) + b"\n")
+    assert "rules judged" in error_of(run)
+
+
+def test_an_unknown_trajectory_is_an_error(tmp_path: Path) -> None:
+    message = error_of(make_run(tmp_path, line(trajectory_id="INS-00009-clean") + b"\n" + OTHER + b"\n"))
+    assert "line 1: field trajectory_id: INS-00009-clean is not in trajectories.jsonl of this run" in message
+
+
+WRONG_FIELDS: list[tuple[dict[str, Any], str]] = [
+    ({"confidence": 92}, "field confidence: 92 is not valid; valid is: a number from 0.5 to 1"),
+    ({"confidence": 0.3}, "field confidence: 0.3 is not valid"),
+    ({"confidence": True}, "field confidence: true is not valid"),
+    ({"confidence": "0.9"}, 'field confidence: "0.9" is not valid'),
+    ({"confidence": None}, "field confidence: null is not valid"),
+    ({"confidence": ...}, "field confidence: missing"),
+    ({"confidence": float("nan")}, "not JSON that can be read: NaN is no number that JSON knows"),
+    ({"latency_s": float("inf")}, "not JSON that can be read: Infinity is no number that JSON knows"),
+    ({"latency_s": -1.0}, "field latency_s: -1.0 is not valid; valid is: seconds, zero or more"),
+    ({"prompt_tokens": -5}, "field prompt_tokens: -5 is not valid"),
+    ({"prompt_tokens": 1.5}, "field prompt_tokens: 1.5 is not valid"),
+    ({"prompt_tokens": True}, "field prompt_tokens: true is not valid"),
+    ({"faulty": 1}, "field faulty: 1 is not valid; valid is: true or false"),
+    ({"faulty": "false"}, 'field faulty: "false" is not valid'),
+    ({"failure_type": "typo"}, 'field failure_type: "typo" is not valid; valid is: null or one of wrong_tool, hall'),
+    ({"failure_type": "none"}, 'field failure_type: "none" is not valid'),
+    ({"failure_step": -1}, "field failure_step: -1 is not valid"),
+    ({"failure_step": True}, "field failure_step: true is not valid"),
+    ({"failure_step": "2"}, 'field failure_step: "2" is not valid'),
+    ({"failure_step": 3}, "field failure_step: 3 is outside the 3 steps (0 is the first)"),
+    ({"faulty": False, "failure_type": None}, "field failure_step: 2 on a verdict that is not faulty"),
+    ({"faulty": False, "failure_step": None}, "field failure_type: wrong_tool on a verdict that is not faulty"),
+    ({"status": "timeout"}, 'field status: "timeout" is not valid; valid is: one of ok, unparseable, truncated'),
+    ({"rationale": None}, "field rationale: null is not valid; valid is: expected `str`, got `null`"),
+    ({"judge_id": 7}, "field judge_id: 7 is not valid"),
+    ({"judge_id": ...}, "field judge_id: missing"),
+    ({"trajectory_id": ...}, "field trajectory_id: missing"),
+    ({"members": [{"faulty": True, "confidence": 3}]}, "field members[0].confidence: 3 is not valid"),
+]
+
+
+@pytest.mark.parametrize(("fields", "expected"), WRONG_FIELDS, ids=[repr(fields)[:50] for fields, _ in WRONG_FIELDS])
+def test_a_wrong_field_is_named_with_its_line_and_what_is_valid(
+    tmp_path: Path, fields: dict[str, Any], expected: str
+) -> None:
+    message = error_of(make_run(tmp_path, OTHER + b"\n" + line(**fields) + b"\n"))
+    assert f"{tmp_path / 'verdicts.jsonl'}, line 2: {expected}" in message
+    assert message.count("\n") == 1, "one line for the problem, one for the remedy"
+
+
+def test_a_number_too_large_for_a_number_is_refused(tmp_path: Path) -> None:
+    assert "line 1: " in error_of(make_run(tmp_path, line().replace(b"1.5", b"1e999") + b"\n" + OTHER + b"\n"))
+
+
+def test_a_line_nested_without_end_is_an_error_not_a_crash(tmp_path: Path) -> None:
+    deep = line()[:-1] + b', "raw_step": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    assert "line 1: not JSON that can be read" in error_of(make_run(tmp_path, deep + b"\n" + OTHER + b"\n"))
+
+
+def test_fields_that_nobody_knows_are_ignored(tmp_path: Path) -> None:
+    assert len(make_run(tmp_path, line(note="mine", extra={"a": [1]}) + b"\n").verdicts()) == 1
+
+
+def test_several_wrong_lines_are_reported_at_once_up_to_ten(tmp_path: Path) -> None:
+    message = error_of(make_run(tmp_path / "two", line(confidence=2) + b"\n" + OTHER + b"\n" + line(faulty=3) + b"\n"))
+    assert ", line 1: field confidence" in message
+    assert ", line 3: field faulty" in message
+    many = error_of(make_run(tmp_path / "many", (line(confidence=2) + b"\n") * 50))
+    assert ", line 10:" in many
+    assert ", line 11:" not in many
+    assert "(and perhaps more" in many
+
+
+@pytest.mark.parametrize("empty", [b"", b"\n\n", b"\xef\xbb\xbf"])
+def test_an_empty_file_of_verdicts_is_an_error_with_a_remedy(tmp_path: Path, empty: bytes) -> None:
+    run = make_run(tmp_path, empty)
+    assert "verdicts.jsonl: is empty. Restore it, or collect" in error_of(run)
+    with run.collecting() as store:
+        assert store.done == set()
+    assert run.verdicts() == []
+
+
+@pytest.mark.parametrize("empty", [b"", b"\n\n"])
+def test_an_empty_file_of_trajectories_is_an_error(tmp_path: Path, empty: bytes) -> None:
+    run = make_run(tmp_path)
+    (tmp_path / "trajectories.jsonl").write_bytes(empty)
+    with pytest.raises(UserError, match=r"trajectories\.jsonl: holds no trajectory\. Make the dataset again"):
+        run.trajectories()
+    with pytest.raises(UserError, match="holds no trajectory"):
+        run.frames()
+
+
+def with_trajectories(folder: Path, *values: dict[str, Any] | bytes) -> Run:
+    run = make_run(folder)
+    raw = [value if isinstance(value, bytes) else json.dumps(value).encode() for value in values]
+    (folder / "trajectories.jsonl").write_bytes(b"".join(item + b"\n" for item in raw))
+    return run
+
+
+def plain(trajectory: Trajectory, **label: Any) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(jsonl.encode(trajectory))
+    value["label"] |= label
+    return value
+
+
+WRONG_LABELS: list[tuple[dict[str, Any], str]] = [
+    ({"failure_step": None}, "field label.failure_step: missing on a faulty trajectory"),
+    ({"failure_type": None}, "field label.failure_type: missing on a faulty trajectory"),
+    ({"faulty": False, "failure_type": None}, "field label.failure_step: 2 on a trajectory that is not faulty"),
+    ({"faulty": False, "failure_step": None}, "field label.failure_type: wrong_tool on a trajectory that is not fau"),
+    ({"failure_step": 3}, "field label.failure_step: 3 is outside the 3 steps (0 is the first)"),
+    ({"failure_type": "typo"}, 'field label.failure_type: "typo" is not valid; valid is: null or one of wrong_tool'),
+    ({"outcome_correct": None}, "field label.outcome_correct: null is not valid"),
+]
+
+
+@pytest.mark.parametrize(("label", "expected"), WRONG_LABELS, ids=[repr(label)[:50] for label, _ in WRONG_LABELS])
+def test_a_label_that_contradicts_itself_is_an_error(tmp_path: Path, label: dict[str, Any], expected: str) -> None:
+    faulty, clean = two_trajectories()
+    run = with_trajectories(tmp_path, plain(clean), plain(faulty, **label))
+    with pytest.raises(UserError) as wrong:
+        run.frames()
+    assert f"{tmp_path / 'trajectories.jsonl'}, line 2: {expected}" in str(wrong.value)
+
+
+def test_steps_that_are_not_counted_from_zero_are_an_error(tmp_path: Path) -> None:
+    value = plain(two_trajectories()[0])
+    value["steps"][1]["index"] = 2
+    with pytest.raises(UserError, match=r"line 1: field steps\[1\]\.index: 2 where 1 is expected"):
+        with_trajectories(tmp_path, value).trajectories()
+
+
+def test_trajectory_ids_are_given_once_or_identically(tmp_path: Path) -> None:
+    faulty, clean = two_trajectories()
+    same = with_trajectories(tmp_path / "same", plain(faulty), plain(clean), plain(faulty))
+    assert list(same.trajectories()) == [FAULTY, CLEAN]
+    other = with_trajectories(tmp_path / "other", plain(faulty), plain(clean), plain(faulty, outcome_correct=False))
+    with pytest.raises(UserError, match=rf"line 3: {FAULTY} was given on line 1 with other content"):
+        other.trajectories()
+
+
+def test_a_torn_file_of_trajectories_is_an_error_since_nothing_would_write_them_again(tmp_path: Path) -> None:
+    faulty, clean = two_trajectories()
+    run = with_trajectories(tmp_path, plain(faulty), json.dumps(plain(clean)).encode()[:-30])
+    with pytest.raises(UserError, match=r"line 2: not JSON.*\nMake the dataset again"):
+        run.trajectories()
+
+
+@pytest.mark.parametrize(
+    ("about", "expected"),
+    [
+        (b"", "not JSON"),
+        (b'{"judges": ', "not JSON"),
+        (b"[]", "a JSON object is expected"),
+        (b'{"judges": []}', "field judges"),
+        (b'{"judges": {"a": 3}}', "field judges"),
+        (b'{"n": NaN}', "NaN is no number"),
+    ],
+)
+def test_a_broken_manifest_is_an_error(tmp_path: Path, about: bytes, expected: str) -> None:
+    run = make_run(tmp_path)
+    (tmp_path / "run.json").write_bytes(about)
+    with pytest.raises(UserError, match=expected) as broken:
+        run.judges()
+    assert str(tmp_path / "run.json") in str(broken.value)
+
+
+def test_failures_load_in_order_and_a_broken_one_is_an_error(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    path = tmp_path / "failures.jsonl"
+    path.write_bytes(b'{"error": "refused"}\n{"error": "timed out"}\n{"err')
+    assert [failure["error"] for failure in run.failures()] == ["refused", "timed out"]
+    path.write_bytes(b'{"error": "refused"}\n3\n{"error": "timed out"}\n')
+    with pytest.raises(UserError, match=r"failures\.jsonl, line 2: a JSON object is expected"):
+        run.failures()
