@@ -17,6 +17,7 @@ from lib.analysis.chart_style import NEUTRAL, PALETTE, enable, judge_scales
 __all__ = [
     "PARTS",
     "bars",
+    "captioned",
     "confusion",
     "enable",
     "intervals",
@@ -111,23 +112,28 @@ def reliability(frame: pd.DataFrame, order: Sequence[str], *, title: str, descri
     """
     scales = judge_scales(order)
     judges = [judge for judge in scales.judges if judge in set(frame["judge_id"])]
-    x = alt.X("confidence:Q", title="stated confidence", scale=alt.Scale(domain=[0.45, 1.02], nice=False))
-    y = alt.Y("accuracy:Q", title="share of right verdicts", scale=alt.Scale(domain=[0, 1.04], nice=False))
+    across, up = alt.Scale(domain=[0.45, 1.02], nice=False), alt.Scale(domain=[0, 1.04], nice=False)
+    x = alt.X("confidence:Q", title="stated confidence", scale=across)
+    y = alt.Y("accuracy:Q", title="share of right verdicts", scale=up)
     base = alt.Chart(frame.round(4)).encode(color=alt.Color("judge_id:N", scale=scales.colour, legend=None))
     perfect = base.mark_rule(strokeDash=[4, 4], color=NEUTRAL).encode(
-        x=alt.datum(0.5), x2=alt.datum(1), y=alt.datum(0.5), y2=alt.datum(1), color=alt.value(NEUTRAL)
+        x=alt.XDatum(0.5, scale=across),
+        x2=alt.datum(1),
+        y=alt.YDatum(0.5, scale=up),
+        y2=alt.datum(1),
+        color=alt.value(NEUTRAL),
     )
-    line = base.mark_line(opacity=0.5).encode(x=x, y=y)
+    line = base.mark_line(opacity=0.35).encode(x=x, y=y)
     marks = base.mark_point(filled=True, opacity=0.9).encode(
         x=x,
         y=y,
         shape=alt.Shape("judge_id:N", scale=scales.shape, legend=None),
-        size=alt.Size("n:Q", title="verdicts", scale=alt.Scale(range=[20, 350]), legend=alt.Legend(orient="bottom")),
+        size=alt.Size("n:Q", title="verdicts", scale=alt.Scale(range=[15, 300]), legend=alt.Legend(orient="bottom")),
         tooltip=_tips("judge_id", numbers=("confidence", "accuracy")),
     )
     panels = (perfect + line + marks).properties(width=165, height=150)
-    facet = alt.Facet("judge_id:N", sort=judges, title=None, columns=2, header=alt.Header(labelLimit=_LABELS))
-    return panels.facet(facet).properties(title=_title(title), description=description)
+    facet = alt.Facet("judge_id:N", sort=judges, title=None, header=alt.Header(labelLimit=_LABELS))
+    return panels.facet(facet=facet, columns=2).properties(title=_title(title), description=description)
 
 
 def confusion(
@@ -151,15 +157,20 @@ def confusion(
         tooltip=["judge_id:N", "true:N", "predicted:N", "count:Q", alt.Tooltip("share:Q", format=".2f")],
     )
     cells = base.mark_rect().encode(
-        color=alt.Color("share:Q", title="share of row", scale=alt.Scale(domain=[0, 1], scheme="blues"))
+        color=alt.Color(
+            "share:Q",
+            title="share of row",
+            scale=alt.Scale(domain=[0, 1], scheme="blues"),
+            legend=alt.Legend(orient="bottom"),
+        )
     )
     dark = alt.value("#111"), alt.value("#fff")
     counts = base.mark_text(fontSize=10).encode(
         text="count:Q", color=alt.condition(alt.datum.share > 0.55, dark[1], dark[0])
     )
     panels = (cells + counts).properties(width=alt.Step(24), height=alt.Step(22))
-    facet = alt.Facet("judge_id:N", sort=judges, title=None, columns=2, header=alt.Header(labelLimit=_LABELS))
-    return panels.facet(facet).properties(title=_title(title), description=description)
+    facet = alt.Facet("judge_id:N", sort=judges, title=None, header=alt.Header(labelLimit=_LABELS))
+    return panels.facet(facet=facet, columns=2).properties(title=_title(title), description=description)
 
 
 def silent_recall_against_false_alarms(
@@ -172,17 +183,26 @@ def silent_recall_against_false_alarms(
         ceiling: best silent recall of the outcome view without a false alarm, drawn as a rule; None for no rule.
     """
     scales = judge_scales(order)
-    legend = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=_LABELS)
-    x, y = _rate("false_alarm_rate", "false-alarm rate"), alt.Y("silent_recall:Q", scale=alt.Scale(domain=[0, 1.02]))
+    judges = [judge for judge in scales.judges if judge in set(frame["judge_id"])]
+    legend = alt.Legend(title=None, orient="bottom", columns=2, values=judges, labelLimit=_LABELS)
+    x, y = (
+        _rate("false_alarm_rate", "false-alarm rate"),
+        alt.Y("silent_recall:Q", scale=alt.Scale(domain=[0, 1], nice=False)),
+    )
     marks = (
         alt.Chart(frame.round(4))
-        .mark_point(filled=True, opacity=0.85)
+        .mark_point(filled=True, opacity=0.8)
         .encode(
             x=x,
             y=y.title("recall of silent faults"),
             color=alt.Color("judge_id:N", scale=scales.colour, legend=legend),
             shape=alt.Shape("judge_id:N", scale=scales.shape, legend=legend),
-            size=alt.Size("seconds:Q", title="seconds per trajectory", scale=alt.Scale(range=[50, 500])),
+            size=alt.Size(
+                "seconds:Q",
+                title="seconds per trajectory",
+                scale=alt.Scale(range=[40, 350]),
+                legend=alt.Legend(orient="bottom", tickCount=4),
+            ),
             tooltip=["run:N", *_tips("judge_id", numbers=("false_alarm_rate", "silent_recall", "seconds"), n=False)],
         )
     )
@@ -231,10 +251,15 @@ def bars(
         return chart.properties(width=_WIDTH, height=200, title=_title(title), description=description)
     scales = judge_scales(order)
     judges = [judge for judge in scales.judges if judge in set(frame["judge_id"])]
-    facet = alt.Facet("judge_id:N", sort=judges, title=None, columns=2, header=alt.Header(labelLimit=_LABELS))
+    facet = alt.Facet("judge_id:N", sort=judges, title=None, header=alt.Header(labelLimit=_LABELS))
     coloured = chart.encode(color=alt.Color("judge_id:N", scale=scales.colour, legend=None))
-    panels = coloured.properties(width=165, height=120).facet(facet)
+    panels = coloured.properties(width=165, height=120).facet(facet=facet, columns=2)
     return panels.properties(title=_title(title), description=description)
+
+
+def captioned(chart: AnyChart, caption: str) -> AnyChart:
+    """The chart with a caption that the page shows under it."""
+    return chart.properties(usermeta={"caption": caption})
 
 
 def _rate(column: str, title: str, domain: tuple[float, float] = (0, 1)) -> alt.X:
@@ -259,4 +284,6 @@ def _title(text: str) -> alt.TitleParams:
 
 
 def _finish(layers: alt.LayerChart, title: str, description: str, *, step: int) -> AnyChart:
-    return layers.properties(width=_WIDTH, height=alt.Step(step), title=_title(title), description=description)
+    return layers.properties(
+        width=_WIDTH, height=alt.Step(step, **{"for": "position"}), title=_title(title), description=description
+    )

@@ -1,0 +1,140 @@
+// Charts are redrawn with tooltips in the page's colours; tables can be copied or saved. Works from files, offline.
+(function () {
+  "use strict";
+
+  const INK = { light: ["#1a1a1a", "#dddddd"], dark: ["#e6e6e6", "#444b54"] };
+
+  function scheme() {
+    return document.documentElement.dataset.theme === "dark" ? "dark" : "light";
+  }
+
+  function config(spec) {
+    const [ink, line] = INK[scheme()];
+    const text = { labelColor: ink, titleColor: ink };
+    const own = spec.config || {};
+    return Object.assign({}, own, {
+      background: "transparent",
+      title: { color: ink, subtitleColor: ink },
+      axis: Object.assign({ gridColor: line, domainColor: line, tickColor: line }, text),
+      header: text,
+      legend: Object.assign({}, text, { symbolFillColor: ink, symbolStrokeColor: ink }),
+      view: Object.assign({}, own.view, { stroke: line }),
+    });
+  }
+
+  async function draw(figure) {
+    const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+    const target = figure.querySelector(".vega-target");
+    const title = document.title.split(" — ")[0];
+    const drawn = document.createElement("div");
+    await window.vegaEmbed(drawn, Object.assign({}, spec, { background: "transparent", config: config(spec) }), {
+      renderer: "svg",
+      actions: { export: true, source: false, compiled: false, editor: false },
+      downloadFileName: title,
+    });
+    target.replaceChildren(...drawn.childNodes);
+    target.classList.add("vega-embed");
+    target.removeAttribute("role");
+    target.setAttribute("role", "group");
+    figure.dataset.ready = "1";
+  }
+
+  function loadVega() {
+    const here = document.querySelector('script[src*="book.js"]').src;
+    return new Promise(function (resolve, reject) {
+      const script = document.createElement("script");
+      script.src = here.replace(/book\.js.*$/, "vega-book.js");
+      script.onload = resolve;
+      script.onerror = function () { reject(new Error("vega-book.js is missing beside book.js")); };
+      document.head.append(script);
+    });
+  }
+
+  async function drawAll(figures) {
+    for (const figure of figures) await draw(figure);
+    document.documentElement.dataset.charts = "ready";
+  }
+
+  async function startCharts() {
+    const figures = [...document.querySelectorAll("figure.vega-chart")];
+    if (!figures.length) return;
+    await loadVega();
+    await drawAll(figures);
+    let shown = scheme();
+    new MutationObserver(function () {
+      if (scheme() === shown) return;
+      shown = scheme();
+      drawAll(figures);
+    }).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  }
+
+  function button(label, action) {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.textContent = label;
+    made.addEventListener("click", function () { action(made); });
+    return made;
+  }
+
+  function tabbed(table) {
+    const rows = [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent.trim()).join("\t"));
+    return rows.join("\n");
+  }
+
+  async function copy(text) {
+    if (navigator.clipboard && window.isSecureContext) return navigator.clipboard.writeText(text);
+    const area = document.createElement("textarea"); // pages opened from files have no clipboard object
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+
+  function save(text, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+    link.download = name;
+    link.click();
+    setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
+  }
+
+  function startTables() {
+    document.querySelectorAll(".book-table").forEach(function (box) {
+      const caption = box.querySelector("caption").textContent;
+      const name = caption.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60) + ".csv";
+      const bar = document.createElement("div");
+      bar.className = "book-table-actions";
+      bar.append(
+        button("Copy", async function (made) {
+          await copy(tabbed(box.querySelector("table")));
+          made.textContent = "Copied";
+          setTimeout(function () { made.textContent = "Copy"; }, 1500);
+        }),
+        button("Download as CSV", function () { save(box.dataset.csv, name); }),
+      );
+      box.append(bar);
+    });
+  }
+
+  function startScrolling() {
+    // what is wider than the page scrolls on its own, with the keyboard too
+    document.querySelectorAll(".book-table, .cell_output, pre").forEach(function (box) {
+      if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible") box.tabIndex = 0;
+    });
+  }
+
+  function printInLight() {
+    let before = null;
+    addEventListener("beforeprint", function () {
+      before = document.documentElement.dataset.theme;
+      document.documentElement.dataset.theme = "light";
+    });
+    addEventListener("afterprint", function () { document.documentElement.dataset.theme = before; });
+  }
+
+  startTables();
+  startScrolling();
+  printInLight();
+  startCharts();
+})();

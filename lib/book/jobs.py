@@ -1,0 +1,120 @@
+"""One notebook on one run: with which parameters, whether it is due again, and its execution."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nbformat
+
+from lib import REFERENCE, ROOT
+from lib.book import layout
+from lib.book.publish import parameters_of, publish, write
+
+NOTEBOOKS = ROOT / "notebooks"
+
+
+class Job(NamedTuple):
+    """A notebook to publish.
+
+    Attributes:
+        labels: what other pages may call it in a cross-reference.
+        note: the line under its title that says which run it is on; empty for a page of no run.
+        key: digest of all that its outputs depend on.
+    """
+
+    source: Path
+    target: Path
+    parameters: dict[str, Any]
+    labels: tuple[str, ...]
+    note: str
+    key: str
+
+    def is_due(self) -> bool:
+        """Whether the published copy is missing or was made from something else."""
+        if not self.target.exists():
+            return True
+        metadata = json.loads(self.target.read_text(encoding="utf-8"))["metadata"]
+        return bool(metadata.get("book", {}).get("key") != self.key)
+
+
+def plan(toc: dict[str, Any], shown: Sequence[layout.Shown]) -> list[Job]:
+    """The notebooks of a book, chapters first in the order of the runs."""
+    present = [one for one in shown if one.folder]
+    code = digest_of([*sorted((ROOT / "lib").rglob("*.py")), *sorted(REFERENCE.iterdir()), ROOT / "requirements.txt"])
+    data = {one.name: digest_of(sorted(one.folder.glob("*.json*"))) for one in present if one.folder}
+    jobs = [_chapter(name, one, shown, code, data) for one in present for name in layout.chapters(toc)]
+    return jobs + [_page(name, present, code, data) for name in layout.pages(toc)]
+
+
+def execute(job: Job) -> float:
+    """Publish one notebook; returns the seconds it took."""
+    start = time.perf_counter()
+    job.target.with_suffix(".md").unlink(missing_ok=True)
+    publish(job.source, job.target, job.parameters)
+    notebook = nbformat.read(job.target, as_version=4)
+    notebook.metadata["book"] = {**notebook.metadata.get("book", {}), "key": job.key}
+    targets = "".join(f"({label})=\n" for label in job.labels)
+    first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
+    first.source = targets + first.source
+    if job.note:
+        notebook.cells.insert(notebook.cells.index(first) + 1, nbformat.v4.new_markdown_cell(job.note, id="run-note"))
+    write(notebook, job.target)
+    return time.perf_counter() - start
+
+
+def digest_of(paths: Iterable[Path]) -> str:
+    """SHA-256 over names and contents."""
+    digest = hashlib.sha256()
+    for path in paths:
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{path.name} {content}\n".encode())
+    return digest.hexdigest()
+
+
+def _chapter(name: str, one: layout.Shown, shown: Sequence[layout.Shown], code: str, data: dict[str, str]) -> Job:
+    source = NOTEBOOKS / f"{name}.ipynb"
+    others = [other for other in shown if other.name != one.name]
+    also = [other for other in others if other.folder]
+    offered = {"run": one.run, "also": [other.run for other in also]}
+    links = ", ".join(f"[{other.name}](#{other.name}-{name})" for other in others)
+    note = f"Computed from the run `{one.name}`." + (f" The same chapter on another run: {links}." if links else "")
+    return _job(source, one.name, offered, _labels(name, one, shown), note, code, data, [one, *also])
+
+
+def _page(name: str, present: Sequence[layout.Shown], code: str, data: dict[str, str]) -> Job:
+    source = NOTEBOOKS / layout.PAGES / f"{name}.ipynb"
+    offered = {"run": present[0].run, "also": [other.run for other in present[1:]]}
+    return _job(source, layout.PAGES, offered, (), "", code, data, present)
+
+
+def _job(
+    source: Path,
+    folder: str,
+    offered: dict[str, Any],
+    labels: tuple[str, ...],
+    note: str,
+    code: str,
+    data: dict[str, str],
+    runs: Sequence[layout.Shown],
+) -> Job:
+    parameters = {name: value for name, value in offered.items() if name in parameters_of(source)}
+    read = runs[: (1 if "run" in parameters else 0) + (len(runs) - 1 if "also" in parameters else 0)]
+    notebook = nbformat.read(source, as_version=4)
+    told = [code, [cell.source for cell in notebook.cells], parameters, labels, note, [data[one.name] for one in read]]
+    key = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    return Job(source, ROOT / "book" / folder / source.name, parameters, labels, note, key)
+
+
+def _labels(name: str, one: layout.Shown, shown: Sequence[layout.Shown]) -> tuple[str, ...]:
+    """``<run>-<notebook>``; the book's first run answers to ``chapter-<notebook>`` and for standard runs not shown."""
+    names = [each.name for each in shown]
+    labels = [f"{one.name}-{name}"]
+    if one.name == next(each.name for each in shown if each.folder):
+        labels.append(f"chapter-{name}")
+        labels += [f"{absent}-{name}" for absent in (layout.PUBLISHED, layout.SHIPPED) if absent not in names]
+    return tuple(labels)

@@ -1,0 +1,134 @@
+"""Run a notebook with papermill and write a copy whose bytes depend only on its code, its parameters and the data."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import papermill
+from papermill.exceptions import PapermillExecutionError
+
+from lib import ROOT
+from lib.errors import UserError
+
+
+def parameters_of(notebook: Path) -> dict[str, Any]:
+    """The notebook's parameters and their defaults.
+
+    Raises:
+        UserError: no cell, or more than one, is tagged ``parameters``, or a default is not a plain value.
+    """
+    cells = [c for c in _read(notebook).cells if "parameters" in c.metadata.get("tags", [])]
+    if len(cells) != 1:
+        raise UserError(f"{notebook}: {len(cells)} cells are tagged `parameters`; tag exactly the one that sets them.")
+    defaults = {}
+    for statement in ast.parse(cells[0].source).body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                defaults[name] = _default(notebook, name, value)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                defaults[name] = _default(notebook, name, value)
+    return defaults
+
+
+def _default(notebook: Path, name: str, value: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except ValueError as error:
+        raise UserError(f"{notebook}: the default of `{name}` is not a plain value; write a literal.") from error
+
+
+def publish(source: Path, target: Path, parameters: Mapping[str, Any]) -> None:
+    """Execute ``source`` with ``parameters`` into ``target``; with none it can be rewritten in place.
+
+    The copy shows the values that were used: the cell of defaults is left out of the page.
+
+    Raises:
+        UserError: an unknown parameter, no cell of parameters, or a cell that fails.
+    """
+    known = parameters_of(source)
+    if unknown := sorted(set(parameters) - set(known)):
+        raise UserError(f"{source.name} has no parameter {', '.join(unknown)}. It knows: {', '.join(known)}.")
+    values = {**known, **parameters} if parameters else {}
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_suffix(".partial.ipynb")
+    try:
+        papermill.execute_notebook(
+            str(source),
+            str(partial),
+            parameters=values,
+            kernel_name="python3",
+            progress_bar=False,
+            log_output=False,
+            cwd=str(ROOT / "notebooks"),
+            extra_arguments=["--IPKernelApp.log_level=50"],
+        )
+        notebook = scrub(_read(partial))
+    except PapermillExecutionError as error:
+        raise UserError(f"{source}: cell {error.exec_count} failed.\n{error.ename}: {error.evalue}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    write(notebook, target)
+
+
+def scrub(notebook: Any) -> Any:
+    """Remove what differs from one execution to the next: times, random ids, the interpreter's version."""
+    notebook.metadata.pop("papermill", None)
+    notebook.metadata.get("language_info", {}).pop("version", None)
+    injected = any("injected-parameters" in c.metadata.get("tags", []) for c in notebook.cells)
+    for cell in notebook.cells:
+        for key in ("papermill", "execution"):
+            cell.metadata.pop(key, None)
+        tags = cell.metadata.get("tags", [])
+        if "injected-parameters" in tags:
+            cell["id"] = "injected-parameters"
+            cell.source = cell.source.replace("# Parameters\n", "# the parameters of this copy\n", 1)
+            tags.append("hide-input")
+        elif "parameters" in tags and injected and "remove-cell" not in tags:
+            tags.append("remove-cell")
+        if not tags:
+            cell.metadata.pop("tags", None)
+    return notebook
+
+
+def write(notebook: Any, target: Path) -> None:
+    """Write a notebook, unless the file already says the same (so that the book need not read it again)."""
+    nbformat.validate(notebook)
+    text = nbformat.writes(notebook) + "\n"
+    if not target.exists() or target.read_text(encoding="utf-8") != text:
+        target.write_text(text, encoding="utf-8")
+
+
+def _read(path: Path) -> Any:
+    if not path.is_file():
+        raise UserError(f"There is no notebook {path}.")
+    return nbformat.read(path, as_version=4)
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def main() -> None:
+    """``python -m lib.book.publish SOURCE TARGET -p NAME VALUE …``; values that aren't Python literals are text."""
+    parser = argparse.ArgumentParser(prog="python -m lib.book.publish", description=publish.__doc__)
+    parser.add_argument("source", type=Path)
+    parser.add_argument("target", type=Path)
+    parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="parameters")
+    arguments = parser.parse_args()
+    try:
+        publish(arguments.source, arguments.target, {name: _literal(text) for name, text in arguments.parameters})
+    except UserError as error:
+        sys.exit(f"Error: {error}")
+
+
+if __name__ == "__main__":
+    main()

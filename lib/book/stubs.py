@@ -1,0 +1,52 @@
+"""Chapters on the paper's run before it is fetched: how to get it, and the figures that the paper printed."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from lib import REFERENCE
+
+HOW = (
+    "This chapter is computed from the paper's released verdicts, which are not part of this repository: "
+    "`python -m lib fetch paper` downloads them, and `make book` then fills these pages."
+)
+
+
+def stub(notebook: Any, label: str) -> str:
+    """A page in place of a chapter: its title, how to get the run, and the paper's own figures.
+
+    A notebook narrows the figures with its metadata ``book.published``, a list of metric names (or their beginnings).
+    """
+    wanted = tuple(notebook.metadata.get("book", {}).get("published", ()))
+    rows = [row for row in _published() if not wanted or row["metric"].startswith(wanted)]
+    lines = [f"({label})=", f"# {title(notebook)}", "", HOW, ""]
+    if rows:
+        lines += [
+            "## What the paper printed",
+            "",
+            "| judge | metric | value | 95 % interval | where |",
+            "|---|---|---|---|---|",
+        ]
+        lines += [_line(row) for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def title(notebook: Any) -> str:
+    """The notebook's first heading."""
+    for cell in notebook.cells:
+        for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
+            if line.startswith("# "):
+                return str(line.removeprefix("# ").strip())
+    return "Untitled"
+
+
+def _published(path: Path = REFERENCE / "trajectory_judge_figures.csv") -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _line(row: dict[str, str]) -> str:
+    interval = f"[{row['low']}, {row['high']}]" if row["low"] else ""
+    return f"| `{row['judge']}` | `{row['metric']}` | {row['value']} | {interval} | {row['where']} |"
