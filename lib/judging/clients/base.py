@@ -1,23 +1,17 @@
-"""What every client speaks: the decoding asked for, the completion given, the failures, and when to try again."""
+"""What every client speaks: the decoding asked for, the completion given, and when to try again."""
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
-from urllib.parse import urlsplit
 
 import tenacity
 from msgspec import Struct
 
-from lib.errors import UserError
+from lib.judging.clients.failures import TransportError
 
 T = TypeVar("T")
-
-_CONTEXT = re.compile(r"context (size|length|window)|exceed_context_size|context_length_exceeded", re.IGNORECASE)
 
 
 class Decoding(Struct, frozen=True, kw_only=True):
@@ -63,32 +57,6 @@ class Completion(Struct, frozen=True, kw_only=True):
     seconds: float
     load_s: float | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
-
-
-class CallFailed(Exception):
-    """A call that gave no completion: kept among a run's failures, never scored as a verdict."""
-
-
-class ContextOverflow(CallFailed):
-    """The prompt leaves no room in the context. Trying again is useless; other prompts may fit."""
-
-
-class TransportError(CallFailed):
-    """Server or network at fault: refused, timed out, cut, overloaded, or an answer that is none.
-
-    Attributes:
-        retry_after: seconds the server asks to wait, if it does.
-        attempts: calls made when it was given up.
-    """
-
-    def __init__(self, message: str, *, retry_after: float | None = None, attempts: int = 1) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
-        self.attempts = attempts
-
-
-class ModelMissing(UserError):
-    """The server does not have the model; the message names the command that fetches it."""
 
 
 class Client(Protocol):
@@ -137,37 +105,3 @@ class Retry(Struct, frozen=True, kw_only=True):
         error = state.outcome.exception() if state.outcome else None
         asked = error.retry_after if isinstance(error, TransportError) else None
         return min(max(self.first_wait * 2 ** (state.attempt_number - 1), asked or 0.0), self.longest_wait)
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds of a Retry-After header, in either of its forms (RFC 9110, 10.2.3): a count or a date."""
-    value = headers.get("retry-after", "").strip()
-    if value.isdecimal():
-        return float(value)
-    try:
-        return max((parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds(), 0.0)
-    except (ValueError, TypeError):
-        return None
-
-
-def is_context_error(message: str) -> bool:
-    """Whether a server's refusal says that the prompt does not fit its context."""
-    return _CONTEXT.search(message) is not None
-
-
-def context_overflow(said: str) -> ContextOverflow:
-    return ContextOverflow(
-        f"the prompt fills the context ({said}): give the server a larger one (--context) or judge a shorter view"
-    )
-
-
-def check_room(prompt_tokens: int | None, num_ctx: int) -> None:
-    """Raises ``ContextOverflow`` when the server's count of the prompt is at or over the context."""
-    if prompt_tokens is not None and prompt_tokens >= num_ctx:
-        raise context_overflow(f"{prompt_tokens} of {num_ctx} tokens")
-
-
-def public_url(url: str) -> str:
-    """A URL as it may be shown and stored: no user, password, query or fragment."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl().rstrip("/")

@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import PurePath, PureWindowsPath
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 import openai
 from msgspec import Struct
 
 from lib.errors import UserError
-from lib.judging.clients.base import (
-    Completion,
-    Decoding,
-    ModelMissing,
-    Retry,
-    T,
-    TokenLogprob,
-    TransportError,
-    check_room,
-    context_overflow,
-    is_context_error,
-    public_url,
-    retry_after,
-)
+from lib.judging.clients.base import Completion, Decoding, Retry, TokenLogprob
+from lib.judging.clients.failures import TransportError, check_room, public_url, refusal
 from lib.judging.reply import storable_text
 
 KEY = "OPENAI_API_KEY"
-PASSING = (408, 409, 425, 429)  # with every 5xx: the statuses that say nothing against the request itself
+DESCRIBE_TIMEOUT = 30.0
+T = TypeVar("T")
 
 
 class _Top(Struct):
@@ -78,40 +69,42 @@ class OpenAIClient:
     def __init__(self, model: str, base_url: str, retry: Retry | None = None) -> None:
         self.model = model
         self.base_url = base_url
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UserError(f"base URL {self.endpoint!r} is no address; give it as http://host:port/v1")
         self.retry = retry or Retry()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return OpenAIClient, (self.model, self.base_url, self.retry)
 
+    @cached_property
+    def endpoint(self) -> str:
+        """Where the model is served, fit to be shown."""
+        return public_url(self.base_url)
+
     def complete(self, prompt: str, schema: dict[str, Any], decoding: Decoding) -> Completion:
         """One user message in, one completion out; see ``Client.complete`` for what is raised."""
-        return self.retry.run(lambda: self._complete(prompt, schema, decoding))
+        return self.retry.run(lambda: self._complete(_request(self.model, prompt, schema, decoding), decoding))
 
     def describe(self) -> dict[str, Any]:
-        """Backend, model, and what the server tells of its build and of the weights' size."""
-        return self._description
+        """Backend, model, and what the server tells of its build and of the weights; asked once."""
+        return dict(self._description)
 
     @cached_property
     def _api(self) -> openai.OpenAI:
         # Local servers ask for no key, but the official client insists on one.
         return openai.OpenAI(api_key=os.environ.get(KEY) or "none", base_url=self.base_url, max_retries=0)
 
-    def _complete(self, prompt: str, schema: dict[str, Any], decoding: Decoding) -> Completion:
+    def _complete(self, request: dict[str, Any], decoding: Decoding) -> Completion:
+        create = self._api.with_options(timeout=decoding.timeout).chat.completions.with_raw_response.create
         started = time.perf_counter()
-        body = self._send(
-            lambda: (
-                self._api.with_options(timeout=decoding.timeout)
-                .chat.completions.with_raw_response.create(**_request(self.model, prompt, schema, decoding))
-                .content
-            )
-        )
+        body = self._send(lambda: create(**request).content)
         seconds = time.perf_counter() - started
         reply = self._decode(body, _Reply)
         if not reply.choices:
             raise TransportError(f"{self.endpoint}: an answer without choices")
-        usage = reply.usage or _Usage()
+        choice, usage = reply.choices[0], reply.usage or _Usage()
         check_room(usage.prompt_tokens, decoding.num_ctx)
-        choice = reply.choices[0]
         return Completion(
             text=storable_text(choice.message.content),
             finish_reason=choice.finish_reason,
@@ -122,84 +115,69 @@ class OpenAIClient:
         )
 
     @cached_property
-    def endpoint(self) -> str:
-        """Where the model is served, fit to be shown."""
-        return public_url(self.base_url)
-
-    @cached_property
     def _description(self) -> dict[str, Any]:
-        said: dict[str, Any] = {"backend": self.backend, "model": self.model}
         served = self._served()
-        owner = served.get("owned_by")
-        said |= {"served_by": owner, "served_model": _basename(served.get("id")), "digest": None, "version": None}
-        if isinstance(served.get("meta"), dict):
-            said["weights"] = {
-                key: served["meta"][key] for key in ("ftype", "n_params", "size", "n_ctx") if key in served["meta"]
-            }
-        if owner == "llamacpp":
-            said["version"] = self._get("props").get("build_info")
-        elif owner == "vllm":
-            said["version"] = self._get("version").get("version")
+        owner, meta = served.get("owned_by"), served.get("meta")
+        said = {
+            "backend": self.backend,
+            "model": self.model,
+            "served_by": owner,
+            "served_model": _basename(served.get("id")),
+            "digest": None,  # no server of this protocol tells it
+            "version": self._version(owner),
+        }
+        if isinstance(meta, dict):
+            said["weights"] = {field: meta[field] for field in ("ftype", "n_params", "size") if field in meta}
         return said
+
+    def _version(self, owner: Any) -> Any:
+        """The server's build, on the page where each kind of server tells it."""
+        root = self.endpoint.removesuffix("/v1")
+        if owner == "llamacpp":
+            return self._get(f"{root}/props").get("build_info")
+        if owner == "vllm":
+            return self._get(f"{root}/version").get("version")
+        return None
 
     def _served(self) -> dict[str, Any]:
         """The server's entry for the model; a server of a single model serves that one under any name."""
-        data = self._get("models", root=False).get("data")
-        entries = [entry for entry in data or [] if isinstance(entry, dict)] if isinstance(data, list) else []
+        listed = self._get(f"{self.endpoint}/models").get("data")
+        entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
         named = [entry for entry in entries if entry.get("id") == self.model]
-        if named or len(entries) == 1:
-            return (named or entries)[0]
-        return {}
+        chosen = named or (entries if len(entries) == 1 else [])
+        return chosen[0] if chosen else {}
 
-    def _get(self, path: str, *, root: bool = True) -> dict[str, Any]:
-        """A JSON object from the endpoint, or from the server's root; empty where the server has no such page."""
-        address = self.endpoint if not root else self.endpoint.removesuffix("/v1")
+    def _get(self, url: str) -> dict[str, Any]:
+        """A page's JSON object; empty where the server has no such page."""
+        api = self._api.with_options(timeout=DESCRIBE_TIMEOUT)
 
         def call() -> dict[str, Any]:
-            body = self._send(
-                lambda: (
-                    self._api.with_options(timeout=30).models.with_raw_response.list().content
-                    if not root
-                    else self._api.with_options(timeout=30).get(f"{address}/{path}", cast_to=str).encode()
-                )
-            )
-            return self._decode(body, dict[str, Any])
+            return self._decode(self._send(lambda: api.get(url, cast_to=str).encode()), dict[str, Any])
 
-        return self.retry.run(call)
-
-    def _send(self, call: Any) -> bytes:
         try:
-            body: bytes = call()
-            return body
+            return self.retry.run(call)
+        except openai.NotFoundError:
+            return {}
+
+    def _send(self, call: Callable[[], bytes]) -> bytes:
+        try:
+            return call()
         except openai.APITimeoutError as error:
             raise TransportError(f"{self.endpoint}: no answer in time") from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             raise TransportError(f"{self.endpoint}: {type(cause).__name__}: {cause}") from error
         except openai.APIStatusError as error:
-            raise self._refusal(error) from error
-
-    def _refusal(self, error: openai.APIStatusError) -> Exception:
-        """What a refusal means: try again, drop this prompt, or stop and tell the user."""
-        status, said = error.status_code, self._redact(str(error.message))[:500]
-        if status in PASSING or status >= 500:
-            return TransportError(f"{self.endpoint}: {status}: {said}", retry_after=retry_after(error.response.headers))
-        if is_context_error(said):
-            return context_overflow(said)
-        if status in (401, 403):
-            return UserError(f"{self.endpoint}: {status}: the key is refused; set {KEY} to one that may use {self.model}")
-        if status == 404 and "model" in said.lower():
-            return ModelMissing(
-                f"{self.endpoint}: no model {self.model!r}; start the server with it, or where Ollama serves: "
-                f"ollama pull {self.model}"
-            )
-        if status == 404:
-            return UserError(f"{self.endpoint}: 404: no such endpoint; the base URL usually ends in /v1")
-        return UserError(f"{self.endpoint}: {status}: {said}; change the request's options or use another server")
-
-    def _redact(self, text: str) -> str:
-        key = os.environ.get(KEY)
-        return text.replace(key, "(key)") if key else text
+            if error.status_code == 404 and error.request.method == "GET":
+                raise
+            raise refusal(
+                where=self.endpoint,
+                model=self.model,
+                key=KEY,
+                status=error.status_code,
+                body=error.response.content,
+                headers=error.response.headers,
+            ) from None
 
     def _decode(self, body: bytes, shape: type[T]) -> T:
         try:
