@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
 
@@ -14,6 +15,7 @@ from lib.analysis.quantities import METRICS, VERDICT_COLUMNS, Floats, complete, 
 
 LEVEL = 0.95
 WEIGHTS_PER_BLOCK = 1 << 19
+LEAST_WIDTH = 32
 
 
 def cell_weights(sizes: Sequence[int], reps: int, seed: int) -> Iterator[tuple[slice, Floats]]:
@@ -27,7 +29,7 @@ def cell_weights(sizes: Sequence[int], reps: int, seed: int) -> Iterator[tuple[s
         Replicate i is the same whatever ``reps`` is, and needs no memory beyond its block.
     """
     rows = sum(sizes)
-    width = max(1, WEIGHTS_PER_BLOCK // max(rows, 1))
+    width = max(LEAST_WIDTH, WEIGHTS_PER_BLOCK // max(rows, 1))
     dtype = np.uint16 if rows < 1 << 16 else np.uint32
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     for block, start in enumerate(range(0, reps, width)):
@@ -52,7 +54,7 @@ def replicate_metrics(
         sizes: ``label_sums`` of those trajectories, the same in every replicate.
         cells: rows of each cell.
     """
-    distinct, place = distinct_rows(np.concatenate(columns, axis=1).T)
+    distinct, place = distinct_rows(columns)
     values = np.empty((len(columns), len(METRICS), reps))
     with threadpool_limits(1, user_api="blas"):  # blocks this small gain nothing from threads, and wait for busy cores
         for replicates, weights in cell_weights(cells, reps, seed):
@@ -64,14 +66,21 @@ def replicate_metrics(
     return values
 
 
-def distinct_rows(table: Floats) -> tuple[Floats, list[int]]:
-    """The different rows of a table, and for each of its rows the position of its equal among them.
+def distinct_rows(tables: Sequence[Floats]) -> tuple[Floats, list[int]]:
+    """The different columns of tables of equal height as rows, and for each column the position of its equal there.
 
     Judges share many quantities (bins that nobody uses, faults that everybody flags), each worth summing once.
     """
+    place: list[int] = []
     first: dict[bytes, int] = {}
-    place = [first.setdefault(row.tobytes(), len(first)) for row in table]
-    return np.ascontiguousarray(table[np.unique(place, return_index=True)[1]]), place
+    kept: list[Floats] = []
+    for column in itertools.chain.from_iterable(table.T for table in tables):
+        row = np.ascontiguousarray(column)
+        position = first.setdefault(hashlib.sha256(row.data).digest(), len(first))
+        if position == len(kept):
+            kept.append(row)
+        place.append(position)
+    return np.array(kept), place
 
 
 def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:

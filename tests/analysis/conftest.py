@@ -1,52 +1,109 @@
-"""Frames for the analysis tests: the published run where it is present, and small hand-made ones."""
+"""Frames for the analysis tests: the paper's released run where it is present, and a small hand-made one."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from lib import ROOT
-from lib.records import stratum_of
+from lib import REFERENCE, ROOT
+from lib.analysis.joined import joined
+from lib.analysis.scores import Scores, score
+from lib.runs import Frames, Run
 
 PUBLISHED = ROOT.parent / "shared" / "published"
 
+LABELS = [
+    # id, instance, type, step, outcome correct, steps
+    ("c0", "INS-00000", None, None, True, 6),
+    ("c1", "INS-00001", None, None, True, 6),
+    ("w0", "INS-00000", "wrong_tool", 2, True, 6),
+    ("w1", "INS-00001", "wrong_tool", 2, True, 6),
+    ("s0", "INS-00001", "skipped_precondition", 3, False, 5),
+    ("s1", "INS-00006", "skipped_precondition", 3, True, 5),
+    ("p0", "INS-00001", "premature_stop", 3, False, 4),
+    ("u0", "INS-00007", "unsupported_claim", 5, True, 6),
+]
+VERDICTS = [
+    # id, flagged, step, type, confidence
+    ("c0", True, 0, "wrong_tool", 0.9),
+    ("c1", False, None, None, 0.8),
+    ("w0", True, 2, "wrong_tool", 1.0),
+    ("w1", True, 3, "hallucinated_argument", 0.9),
+    ("s0", True, None, "skipped_precondition", 0.7),
+    ("s1", False, None, None, 0.6),
+    ("p0", True, 9, "premature_stop", 0.9),  # step 9 is outside its four steps
+    ("u0", False, None, None, 0.6),
+]
 
-def read_lines(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+
+def label_frame(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    names = ["trajectory_id", "instance_id", "failure_type", "failure_step", "outcome_correct", "n_steps"]
+    frame = pd.DataFrame(rows, columns=names).astype({"failure_step": "Int64"})
+    frame["faulty"] = frame["failure_type"].notna()
+    frame["stratum"] = ["happy" if int(i[-5:]) % 6 == 0 else "restocking" for i in frame["instance_id"]]
+    survival = frame["outcome_correct"].map({True: "silent", False: "loud"})
+    frame["cell"] = (frame["failure_type"].astype(object) + "/" + survival).where(frame["faulty"], "clean")
+    return frame
 
 
-def trajectory_frame(records: list[dict]) -> pd.DataFrame:
-    rows = []
-    for record in records:
-        label = record["label"]
-        survival = "silent" if label["outcome_correct"] else "loud"
-        rows.append(
-            {
-                "trajectory_id": record["trajectory_id"],
-                "instance_id": record["instance_id"],
-                "stratum": stratum_of(record["instance_id"]),
-                **label,
-                "n_steps": len(record["steps"]),
-                "cell": f"{label['failure_type']}/{survival}" if label["faulty"] else "clean",
-            }
-        )
-    return pd.DataFrame(rows).astype({"failure_step": "Int64"})
+def verdicts_of(judge: str, rows: list[tuple[Any, ...]], **columns: Any) -> pd.DataFrame:
+    names = ["trajectory_id", "faulty", "failure_step", "failure_type", "confidence"]
+    frame = pd.DataFrame(rows, columns=names).astype({"failure_step": "Int64"})
+    usual = {"judge_id": judge, "latency_s": 0.0, "load_s": float("nan"), "status": "ok"}
+    frame = frame.assign(**{**usual, "prompt_tokens": pd.NA, "completion_tokens": pd.NA, **columns})
+    return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
 
 
-def verdict_frame(records: list[dict]) -> pd.DataFrame:
-    frame = pd.DataFrame(records)
-    frame["judge_id"] = frame["judge_id"].replace("programmatic", "rules")
-    frame["status"] = "ok"
-    frame["load_s"] = float("nan")
-    return frame.astype({"failure_step": "Int64", "prompt_tokens": "Int64", "completion_tokens": "Int64"})
+@pytest.fixture
+def labels() -> pd.DataFrame:
+    return label_frame(LABELS)
+
+
+@pytest.fixture
+def verdicts() -> pd.DataFrame:
+    seconds = [float(second) for second in range(1, 9)]
+    return verdicts_of("j", VERDICTS, latency_s=seconds, prompt_tokens=[100, 102, *[101] * 5, None])
+
+
+@pytest.fixture
+def rows(labels: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
+    return joined(labels, verdicts)
 
 
 @pytest.fixture(scope="session")
-def published() -> tuple[pd.DataFrame, pd.DataFrame]:
+def published_run() -> Run:
     if not PUBLISHED.is_dir():
         pytest.skip("the paper's released run is not beside the project (shared/published)")
-    trajectories = trajectory_frame(read_lines(PUBLISHED / "trajectories.jsonl"))
-    return trajectories, verdict_frame(read_lines(PUBLISHED / "verdicts.jsonl"))
+    return Run.open(PUBLISHED)
+
+
+@pytest.fixture(scope="session")
+def published(published_run: Run) -> Frames:
+    return published_run.frames(text=False)
+
+
+@pytest.fixture(scope="session")
+def published_scores(published: Frames) -> Scores:
+    return score(*published)
+
+
+@pytest.fixture(scope="session")
+def published_rows(published: Frames) -> pd.DataFrame:
+    return joined(*published)
+
+
+@pytest.fixture(scope="session")
+def figures() -> pd.DataFrame:
+    return pd.read_csv(REFERENCE / "trajectory_judge_figures.csv", dtype=str)
+
+
+@pytest.fixture(scope="session")
+def make_verdicts() -> Any:
+    return verdicts_of
+
+
+@pytest.fixture(scope="session")
+def make_labels() -> Any:
+    return label_frame

@@ -1,0 +1,252 @@
+"""Every metric on eight trajectories worked out by hand, and what intervals and differences must obey."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lib.analysis.quantities import METRICS
+from lib.analysis.scores import Scores, is_fixed, score
+from lib.errors import UserError
+from lib.records import FAULT_TYPES
+
+BY_HAND = {
+    "precision": (4 / 5, 5),
+    "recall": (4 / 6, 6),
+    "f1": (8 / 11, 8),
+    "silent_recall": (2 / 4, 4),
+    "loud_recall": (2 / 2, 2),
+    "false_alarm_rate": (1 / 2, 2),
+    "loud_minus_silent": (1 / 2, 6),
+    "youden_j": (4 / 6 - 1 / 2, 8),
+    "flagged": (5, 8),
+    "step_exact": (1 / 2, 2),
+    "step_within_one": (2 / 2, 2),
+    "step_exact_strict": (1 / 4, 4),
+    "type_macro_f1": ((2 / 3 + 0 + 2 / 3 + 0 + 1 + 0) / 6, 6),
+    "type_macro_f1_merged": ((1 + 2 / 3 + 0 + 1 + 0) / 5, 6),
+    "ece": ((1.2 + 0.3 + 0.2 + 0.7 + 0) / 8, 8),
+    "brier": ((2 * 0.36 + 0.09 + 0.04 + 0.81 + 2 * 0.01 + 0) / 8, 8),
+    "seconds_per_trajectory": (4.5, 8),
+    "prompt_tokens_per_trajectory": (707 / 7, 7),
+    "recall.wrong_tool": (1, 2),
+    "recall.skipped_precondition": (1 / 2, 2),
+    "recall.premature_stop": (1, 1),
+    "recall.unsupported_claim": (0, 1),
+}
+UNDEFINED = {"completion_tokens_per_trajectory", "recall.hallucinated_argument", "recall.ignored_observation"}
+
+
+@pytest.fixture
+def scores(labels, verdicts) -> Scores:
+    return score(labels, verdicts, reps=200)
+
+
+@pytest.mark.parametrize(("metric", "expected"), BY_HAND.items())
+def test_metric_by_hand(scores, metric, expected):
+    found = scores.estimate("j", metric)
+    assert found.value == pytest.approx(expected[0], abs=1e-12)
+    assert found.n == expected[1]
+
+
+def test_every_metric_is_worked_out_by_hand_or_undefined():
+    assert set(METRICS) == set(BY_HAND) | UNDEFINED
+
+
+@pytest.mark.parametrize("metric", sorted(UNDEFINED))
+def test_zero_denominator_gives_null_and_n_zero(scores, metric):
+    entry = scores.to_json()["judges"]["j"]["metrics"][metric]
+    assert entry == {"value": None, "low": None, "high": None, "n": 0}
+
+
+def test_always_clean_has_no_precision_but_an_f1_of_zero(labels, verdicts):
+    passed = verdicts.assign(faulty=False, failure_step=pd.NA, failure_type=None, judge_id="always-clean")
+    scores = score(labels, passed, reps=10)
+    assert math.isnan(scores.estimate("always-clean", "precision").value)
+    assert scores.estimate("always-clean", "f1").value == 0
+    assert math.isnan(scores.estimate("always-clean", "step_exact_strict").value)
+
+
+def test_observed_one_gets_the_exact_interval_of_a_plain_proportion_only(scores):
+    loud = scores.estimate("j", "loud_recall")
+    assert loud.high == 1.0
+    assert loud.low == pytest.approx(0.025**0.5)  # 2 of 2
+    claim = scores.estimate("j", "recall.unsupported_claim")
+    assert (claim.low, claim.high) == (0.0, pytest.approx(0.975))  # 0 of 1
+
+
+@pytest.mark.parametrize("judge", ["rules", "rules-extended", "always-faulty", "always-clean"])
+def test_verdicts_fixed_by_rules_get_no_interval(labels, verdicts, judge):
+    scores = score(labels, verdicts.assign(judge_id=judge), reps=50)
+    assert scores.metrics[["low", "high"]].isna().all(axis=None)
+
+
+def test_coin_gets_intervals_like_any_judge(labels, verdicts):
+    assert not is_fixed("coin")
+    scores = score(labels, verdicts.assign(judge_id="coin"), reps=50)
+    assert scores.metrics.dropna(subset="value")[["low", "high"]].notna().all(axis=None)
+
+
+def test_delta_between_two_fixed_judges_has_no_interval(labels, verdicts):
+    both = pd.concat([verdicts.assign(judge_id=judge) for judge in ("rules", "always-faulty", "j")])
+    deltas = score(labels, both, reps=50).deltas.set_index(["a", "b", "metric"])
+    assert math.isnan(deltas.loc[("rules", "always-faulty", "recall"), "low"])
+    assert not math.isnan(deltas.loc[("rules", "j", "recall"), "low"])
+
+
+def test_delta_is_first_minus_second_in_the_order_of_the_run(labels, verdicts):
+    lazy = verdicts.assign(judge_id="lazy", faulty=False, failure_step=pd.NA, failure_type=None)
+    both = pd.concat([verdicts, lazy])
+    first = score(labels, both, reps=50)
+    turned = score(labels, both, reps=50, order=["lazy", "j"])
+    assert first.deltas[["a", "b"]].drop_duplicates().to_numpy().tolist() == [["j", "lazy"]]
+    assert turned.deltas[["a", "b"]].drop_duplicates().to_numpy().tolist() == [["lazy", "j"]]
+    assert first.delta("j", "lazy", "recall").value == pytest.approx(4 / 6)
+    assert turned.delta("j", "lazy", "recall") == pytest.approx(first.delta("j", "lazy", "recall"))
+
+
+def test_identical_judges_differ_by_exactly_zero(labels, verdicts):
+    scores = score(labels, pd.concat([verdicts, verdicts.assign(judge_id="twin")]), reps=100)
+    defined = scores.deltas.dropna(subset="value")
+    assert (defined[["value", "low", "high"]] == 0).all(axis=None)
+
+
+def test_judge_of_a_prefix_counts_only_what_it_judged(labels, verdicts):
+    part = verdicts[verdicts["trajectory_id"].isin(["c1", "w0", "s1"])].assign(judge_id="part")
+    scores = score(labels, pd.concat([verdicts, part]), reps=100)
+    assert scores.n == {"j": 8, "part": 3}
+    assert scores.estimate("part", "recall").n == 2
+    assert scores.estimate("part", "false_alarm_rate") == (0.0, 0.0, pytest.approx(0.975), 1)
+    delta = scores.delta("j", "part", "recall")
+    assert (delta.value, delta.low, delta.high, delta.n) == (0, 0, 0, 3)
+    alone = score(labels, verdicts, reps=100).metrics
+    pd.testing.assert_frame_equal(scores.metrics[scores.metrics["judge_id"] == "j"], alone)
+
+
+def test_judges_without_common_trajectories_have_undefined_deltas(labels, verdicts):
+    here = verdicts["trajectory_id"].isin(["c0", "w0"])
+    scores = score(labels, pd.concat([verdicts[here], verdicts[~here].assign(judge_id="other")]), reps=20)
+    deltas = scores.deltas[scores.deltas["metric"] != "flagged"]
+    assert deltas[["value", "low", "high"]].isna().all(axis=None)
+    assert (deltas["n"] == 0).all()
+
+
+def test_json_is_the_same_bytes_for_the_same_seed_and_others_for_another(labels, verdicts):
+    texts = [json.dumps(score(labels, verdicts, 5, seed).to_json(), allow_nan=False) for seed in (1, 1, 2)]
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_json_has_the_documented_shape(labels, verdicts):
+    both = pd.concat([verdicts, verdicts.assign(judge_id="twin")])
+    found = score(labels, both, reps=20).to_json()
+    assert list(found) == ["judges", "deltas"]
+    assert list(found["judges"]) == ["j", "twin"]
+    assert found["judges"]["j"]["n"] == 8
+    assert list(found["judges"]["j"]["metrics"]) == list(METRICS)
+    assert list(found["deltas"][0]) == ["a", "b", "metric", "value", "low", "high"]
+    assert len(found["deltas"]) == len(METRICS)
+
+
+def test_unusable_replies_are_counted_and_read_both_ways(labels, verdicts):
+    broken = verdicts.assign(status=["unparseable", *["ok"] * 4, "truncated", "ok", "ok"])  # c0 flagged, s1 passed
+    scores = score(labels, broken, reps=20)
+    assert scores.status.to_dict("records") == [{"judge_id": "j", "n": 8, "ok": 6, "unparseable": 1, "truncated": 1}]
+    read = scores.readings.set_index("metric")
+    assert read.loc["false_alarm_rate", ["value", "worst", "best"]].tolist() == [1 / 2, 1 / 2, 0]
+    assert read.loc["recall", ["value", "worst", "best"]].tolist() == pytest.approx([4 / 6, 4 / 6, 5 / 6])
+    assert read.loc["step_exact_strict", ["worst", "best"]].tolist() == [1 / 4, 2 / 5]
+
+
+def test_sound_verdicts_need_no_second_reading(labels, verdicts):
+    assert score(labels, verdicts, reps=20).readings.empty
+
+
+def test_judges_are_chosen_by_name_and_a_wrong_name_is_said(labels, verdicts):
+    both = pd.concat([verdicts, verdicts.assign(judge_id="twin")])
+    assert score(labels, both, reps=20, judges=["twin"]).judges == ["twin"]
+    with pytest.raises(UserError, match="no verdicts of nobody; this run has j, twin"):
+        score(labels, both, judges=["nobody"])
+
+
+def test_contradicting_keys_and_unknown_trajectories_are_refused(labels, verdicts):
+    with pytest.raises(UserError, match="two verdicts of j about c0"):
+        score(labels, pd.concat([verdicts, verdicts.head(1)]))
+    with pytest.raises(UserError, match="unknown trajectory c1"):
+        score(labels[labels["trajectory_id"] != "c1"], verdicts)
+
+
+def test_run_without_verdicts_scores_to_empty_frames(labels, verdicts):
+    scores = score(labels, verdicts.head(0))
+    assert scores.to_json() == {"judges": {}, "deltas": []}
+
+
+def test_only_faulty_trajectories_leave_the_clean_metrics_undefined(labels, verdicts):
+    faulty = labels[labels["faulty"]]
+    scores = score(faulty, verdicts[verdicts["trajectory_id"].isin(faulty["trajectory_id"])], reps=50)
+    assert scores.estimate("j", "false_alarm_rate").n == 0
+    assert math.isnan(scores.estimate("j", "youden_j").low)
+
+
+@st.composite
+def random_run(draw) -> tuple[pd.DataFrame, pd.DataFrame]:
+    size = draw(st.integers(2, 25))
+    kinds = draw(st.lists(st.sampled_from([None, *FAULT_TYPES]), min_size=size, max_size=size))
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    faulty = np.array([kind is not None for kind in kinds])
+    correct = np.where(faulty, rng.random(size) < 0.5, True)
+    labels = pd.DataFrame(
+        {
+            "trajectory_id": [f"t{i}" for i in range(size)],
+            "faulty": faulty,
+            "failure_type": kinds,
+            "failure_step": pd.array(np.where(faulty, 2, 0), dtype="Int64"),
+            "outcome_correct": correct,
+            "n_steps": 6,
+        }
+    )
+    labels["cell"] = [f"{kind}/{ok}" if kind else "clean" for kind, ok in zip(kinds, correct, strict=True)]
+    verdicts = pd.DataFrame(
+        {
+            "trajectory_id": labels["trajectory_id"],
+            "judge_id": "j",
+            "faulty": rng.random(size) < 0.6,
+            "failure_step": pd.array(rng.integers(0, 8, size), dtype="Int64"),
+            "failure_type": rng.choice(np.array(FAULT_TYPES), size),
+            "confidence": rng.integers(50, 101, size) / 100,
+            "latency_s": rng.random(size),
+            "prompt_tokens": pd.array(rng.integers(1, 900, size), dtype="Int64"),
+            "completion_tokens": pd.array(rng.integers(1, 900, size), dtype="Int64"),
+            "status": "ok",
+        }
+    )
+    return labels, verdicts
+
+
+@settings(max_examples=25, deadline=None)
+@given(random_run(), st.randoms(use_true_random=False))
+def test_order_of_rows_changes_nothing(run, random):
+    labels, verdicts = run
+    rows = list(range(len(labels)))
+    random.shuffle(rows)
+    shuffled = score(labels.iloc[rows], verdicts.iloc[rows[::-1]], reps=30)
+    assert json.dumps(shuffled.to_json()) == json.dumps(score(labels, verdicts, reps=30).to_json())
+
+
+@settings(max_examples=25, deadline=None)
+@given(random_run())
+def test_proportions_and_their_intervals_stay_in_range(run):
+    metrics = score(*run, reps=30).metrics.set_index("metric").drop(columns="judge_id")
+    shares = metrics.loc[[m for m in METRICS if "per_trajectory" not in m and m not in ("flagged", *SIGNED)]]
+    shares = shares.dropna()
+    assert shares[["value", "low", "high"]].to_numpy().min(initial=0) >= 0
+    assert shares[["value", "low", "high"]].to_numpy().max(initial=1) <= 1 + 1e-12
+    assert (shares["low"] <= shares["high"]).all()
+
+
+SIGNED = ("loud_minus_silent", "youden_j")
