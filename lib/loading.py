@@ -1,6 +1,6 @@
 """The files of a run as records and as data frames, validated line by line.
 
-Everything is read in one pass that holds one line at a time; a frame of scores keeps about 60 bytes a verdict.
+Everything is read in one pass that holds one line at a time (``benchmarks/load.py`` measures time and memory).
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def records(path: Path, kind: type[T], problems: Problems, *, torn_ok: bool) -> 
         except Problem as problem:
             if torn_ok and is_torn(line):
                 log.warning(
-                    "%s, line %d: cut short, so it is not counted (collecting will redo it).", path, line.number
+                    "%s, line %d: cut short, so it is not counted (the next collection judges it again).",
+                    path,
+                    line.number,
                 )
                 return
             problems.add(line.number, problem)
@@ -158,7 +160,7 @@ def _contradiction(first: Numbered, second: Numbered) -> str:
 def verdict_frame(path: Path, steps: Mapping[str, int], *, text: bool) -> pd.DataFrame:
     """Verdicts as columns, identical duplicates once; ``rationale`` and ``raw_reply`` only with ``text``.
 
-    Memory: about 70 bytes a verdict without text. Raises UserError on contradicting duplicates.
+    Raises UserError on contradicting duplicates.
     """
     table = _Columns(text)
     for numbered in iter_verdicts(path, steps) if path.exists() else ():
