@@ -63,9 +63,8 @@ def measure(folder: Path, text: bool) -> None:
 
 def main() -> None:
     source = Run.open(sys.argv[1] if len(sys.argv) > 1 else "local")
-    print(
-        f"{'verdicts':>9} {'loaded':>12} {'file, MB':>9} {'seconds':>8} {'CPU, s':>8} {'verdicts/CPU s':>14} {'peak, MB':>10}"
-    )
+    print(f"{'verdicts':>9} {'loaded':>12} {'file, MB':>9} {'seconds':>8} {'CPU, s':>8}", end=" ")
+    print(f"{'verdicts/CPU s':>14} {'peak, MB':>10}", flush=True)
     for size in SIZES:
         with tempfile.TemporaryDirectory() as folder:
             make(source, Path(folder), size)

@@ -46,7 +46,10 @@ class Run:
         Raises:
             UserError: the folder holds another run, or verdicts without one.
         """
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{folder}: no folder can be made there ({error.strerror}). Choose another.") from error
         partial = folder / "trajectories.jsonl.partial"
         try:
             dataset = {**about.get("dataset", {}), "sha256": _write_trajectories(partial, trajectories)}
@@ -67,7 +70,7 @@ class Run:
     def open(cls, run: str | Path) -> Run:
         """A run by its name under ``data/runs``, or by its folder. Raises UserError if there is none."""
         folder = Path(run)
-        if len(folder.parts) == 1 and (RUNS / folder).is_dir():
+        if len(folder.parts) == 1 and (RUNS / folder / manifest.NAME).is_file():
             folder = RUNS / folder
         if not folder.is_dir():
             names = sorted(path.parent.name for path in RUNS.glob(f"*/{manifest.NAME}"))

@@ -67,6 +67,13 @@ def test_a_run_is_not_made_beside_verdicts_of_another(tmp_path: Path) -> None:
         make_run(tmp_path)
 
 
+def test_a_run_cannot_be_made_where_a_file_is(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "inside"):
+        with pytest.raises(UserError, match="no folder can be made there"):
+            make_run(folder)
+
+
 def test_trajectories_are_written_as_they_come(tmp_path: Path) -> None:
     """A later one is asked for only once the earlier ones are on their way to the disk: none are gathered first."""
     on_disk: list[int] = []
@@ -161,6 +168,8 @@ def test_a_run_opens_by_name_or_by_folder(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     assert Run.open("mine").folder == tmp_path / "runs" / "mine"
     assert Run.open("runs/mine").name == "mine"
+    with pytest.raises(UserError, match="is not a run"):
+        Run.open("..")
     assert Run.open(tmp_path / "runs" / "mine").name == "mine"
 
 
