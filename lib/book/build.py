@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import yaml
 
 from lib import ROOT
 from lib.book import layout
-from lib.book.jobs import Job, digest_of, execute, plan
+from lib.book.jobs import NOTEBOOKS, Job, digest_of, execute, plan
+from lib.book.publish import title
 from lib.book.stubs import stub
 from lib.book.vega_bundle import write_bundle
 from lib.errors import UserError
@@ -39,10 +42,21 @@ def build_book(runs: Sequence[str] = (), *, out: Path | None = None, workers: in
     publish_chapters(shown, workers=workers)
     table = output / "_build" / "_toc.yml"
     table.parent.mkdir(parents=True, exist_ok=True)
-    table.write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
+    table.write_text(yaml.safe_dump(_titled(toc), sort_keys=False), encoding="utf-8")
     write_bundle(ROOT / "book" / "_static" / "vega-book.js")
     _make_pages(output, table)
     return output / "_build" / "html" / f"{toc['root']}.html"
+
+
+def _titled(toc: dict[str, Any]) -> dict[str, Any]:
+    """The table of contents with each chapter under its own title; the run is in the name of its part already."""
+    titled = copy.deepcopy(toc)
+    for part in titled["parts"]:
+        for entry in part["chapters"]:
+            source = NOTEBOOKS / f"{Path(entry['file']).name}.ipynb"
+            if source.is_file():
+                entry["title"] = title(nbformat.read(source, as_version=4))
+    return titled
 
 
 def publish_chapters(shown: Sequence[layout.Shown], *, workers: int, say: Callable[[str], None] = print) -> None:
@@ -79,7 +93,7 @@ def _write_stub(chapter: str, run: layout.Shown) -> None:
     target = ROOT / "book" / run.name / f"{chapter}.md"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.with_suffix(".ipynb").unlink(missing_ok=True)
-    text = stub(notebook, f"{run.name}-{chapter}")
+    text = stub(notebook, f"{run.name}-{chapter}", run.name)
     if not target.exists() or target.read_text(encoding="utf-8") != text:
         target.write_text(text, encoding="utf-8")
 

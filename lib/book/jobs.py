@@ -13,7 +13,7 @@ import nbformat
 
 from lib import REFERENCE, ROOT
 from lib.book import layout
-from lib.book.publish import parameters_of, publish, write
+from lib.book.publish import parameters_of, publish, title, write
 
 NOTEBOOKS = ROOT / "notebooks"
 
@@ -23,6 +23,7 @@ class Job(NamedTuple):
 
     Attributes:
         labels: what other pages may call it in a cross-reference.
+        run: name of the run that its title gets, since a book may show a chapter twice; empty for a page of no run.
         note: the line under its title that says which run it is on; empty for a page of no run.
         key: digest of all that its outputs depend on.
     """
@@ -31,6 +32,7 @@ class Job(NamedTuple):
     target: Path
     parameters: dict[str, Any]
     labels: tuple[str, ...]
+    run: str
     note: str
     key: str
 
@@ -60,7 +62,9 @@ def execute(job: Job) -> float:
     notebook.metadata["book"] = {**notebook.metadata.get("book", {}), "key": job.key}
     targets = "".join(f"({label})=\n" for label in job.labels)
     first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
-    first.source = targets + first.source
+    heading = f"# {title(notebook)}"
+    named = f"{heading} ({job.run})" if job.run else heading
+    first.source = targets + first.source.replace(heading, named, 1)
     if job.note:
         notebook.cells.insert(notebook.cells.index(first) + 1, nbformat.v4.new_markdown_cell(job.note, id="run-note"))
     write(notebook, job.target)
@@ -107,7 +111,8 @@ def _job(
     notebook = nbformat.read(source, as_version=4)
     told = [code, [cell.source for cell in notebook.cells], parameters, labels, note, [data[one.name] for one in read]]
     key = hashlib.sha256(json.dumps(told).encode()).hexdigest()
-    return Job(source, ROOT / "book" / folder / source.name, parameters, labels, note, key)
+    run = folder if note else ""
+    return Job(source, ROOT / "book" / folder / source.name, parameters, labels, run, note, key)
 
 
 def _labels(name: str, one: layout.Shown, shown: Sequence[layout.Shown]) -> tuple[str, ...]:

@@ -63,6 +63,7 @@ def publish(source: Path, target: Path, parameters: Mapping[str, Any]) -> None:
             str(partial),
             parameters=values,
             kernel_name="python3",
+            language="python",
             progress_bar=False,
             log_output=False,
             cwd=str(ROOT / "notebooks"),
@@ -102,6 +103,15 @@ def write(notebook: Any, target: Path) -> None:
     text = nbformat.writes(notebook) + "\n"
     if not target.exists() or target.read_text(encoding="utf-8") != text:
         target.write_text(text, encoding="utf-8")
+
+
+def title(notebook: Any) -> str:
+    """The notebook's first heading."""
+    for cell in notebook.cells:
+        for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
+            if line.startswith("# "):
+                return str(line.removeprefix("# ").strip())
+    return "Untitled"
 
 
 def _read(path: Path) -> Any:

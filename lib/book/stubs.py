@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lib import REFERENCE
+from lib.book.publish import title
 
 HOW = (
     "This chapter is computed from the paper's released verdicts, which are not part of this repository: "
@@ -14,14 +15,14 @@ HOW = (
 )
 
 
-def stub(notebook: Any, label: str) -> str:
-    """A page in place of a chapter: its title, how to get the run, and the paper's own figures.
+def stub(notebook: Any, label: str, run: str) -> str:
+    """A page in place of a run's chapter: its title, how to get the run, and the paper's own figures.
 
     A notebook narrows the figures with its metadata ``book.published``, a list of metric names (or their beginnings).
     """
     wanted = tuple(notebook.metadata.get("book", {}).get("published", ()))
     rows = [row for row in _published() if not wanted or row["metric"].startswith(wanted)]
-    lines = [f"({label})=", f"# {title(notebook)}", "", HOW, ""]
+    lines = [f"({label})=", f"# {title(notebook)} ({run})", "", HOW, ""]
     if rows:
         lines += [
             "## What the paper printed",
@@ -31,15 +32,6 @@ def stub(notebook: Any, label: str) -> str:
         ]
         lines += [_line(row) for row in rows]
     return "\n".join(lines) + "\n"
-
-
-def title(notebook: Any) -> str:
-    """The notebook's first heading."""
-    for cell in notebook.cells:
-        for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
-            if line.startswith("# "):
-                return str(line.removeprefix("# ").strip())
-    return "Untitled"
 
 
 def _published(path: Path = REFERENCE / "trajectory_judge_figures.csv") -> list[dict[str, str]]:

@@ -1,0 +1,91 @@
+"""Publishing: only known parameters, the values used are what the page shows, and the same bytes every time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from lib.book.jobs import Job, execute
+from lib.book.publish import parameters_of, publish, write
+from lib.errors import UserError
+
+USES = "print(run, reps)"
+
+
+def make(folder: Path, *cells: str, tagged: int | None = 0) -> Path:
+    notebook = new_notebook(cells=[new_markdown_cell("# A title\n\nA question?", id="title")])
+    for i, source in enumerate(cells):
+        metadata = {"tags": ["parameters"]} if i == tagged else {}
+        notebook.cells.append(new_code_cell(source, metadata=metadata, id=f"c{i}"))
+    path = folder / "source.ipynb"
+    write(notebook, path)
+    return path
+
+
+def test_parameters_and_defaults_are_read_from_the_tagged_cell(tmp_path):
+    source = make(tmp_path, 'run = "local"  # which run\nreps: int = 10\njudges = None')
+    assert parameters_of(source) == {"run": "local", "reps": 10, "judges": None}
+
+
+def test_an_unknown_parameter_is_refused_with_the_known_ones(tmp_path):
+    source = make(tmp_path, 'run = "local"\nreps = 10', USES)
+    with pytest.raises(UserError, match=r"no parameter rep\. It knows: run, reps"):
+        publish(source, tmp_path / "out.ipynb", {"rep": 5})
+    assert not (tmp_path / "out.ipynb").exists()
+
+
+def test_a_notebook_without_a_parameters_cell_is_refused(tmp_path):
+    with pytest.raises(UserError, match="0 cells are tagged `parameters`"):
+        publish(make(tmp_path, "x = 1", tagged=None), tmp_path / "out.ipynb", {"x": 2})
+
+
+def test_a_default_that_is_not_a_plain_value_is_refused(tmp_path):
+    with pytest.raises(UserError, match="default of `x` is not a plain value"):
+        parameters_of(make(tmp_path, "x = open('file')"))
+
+
+def test_the_command_says_what_is_wrong_and_exits_with_an_error(tmp_path):
+    source = make(tmp_path, 'run = "local"')
+    command = [sys.executable, "-m", "lib.book.publish", str(source), str(tmp_path / "out.ipynb"), "-p", "runs", "x"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (1, "Error: source.ipynb has no parameter runs. It knows: run.")
+
+
+def test_publishing_twice_gives_the_same_bytes_and_shows_only_the_values_used(tmp_path):
+    source = make(tmp_path, 'run = "local"\nreps = 10', USES)
+    first, second = tmp_path / "a.ipynb", tmp_path / "b.ipynb"
+    for target in (first, second):
+        publish(source, target, {"reps": 7})
+    assert first.read_bytes() == second.read_bytes()
+    defaults, injected, uses = nbformat.read(first, as_version=4).cells[1:]
+    assert "remove-cell" in defaults.metadata.tags
+    assert injected.source == '# the parameters of this copy\nrun = "local"\nreps = 7\n'
+    assert "hide-input" in injected.metadata.tags
+    assert uses.outputs[0].text == "local 7\n"
+
+
+def test_executing_in_place_adds_no_cell_and_a_failing_cell_is_named(tmp_path):
+    source = make(tmp_path, "reps = 10", "print(reps)")
+    publish(source, source, {})
+    assert [cell.id for cell in nbformat.read(source, as_version=4).cells] == ["title", "c0", "c1"]
+    broken = make(tmp_path, "reps = 10", "reps / 0")
+    with pytest.raises(UserError, match=r"cell 2 failed\.\nZeroDivisionError: division by zero"):
+        publish(broken, tmp_path / "out.ipynb", {})
+    assert list(tmp_path.glob("*.partial*")) == []
+
+
+def test_a_published_chapter_is_labelled_named_for_its_run_and_due_again_only_with_another_key(tmp_path):
+    target = tmp_path / "out" / "source.ipynb"
+    job = Job(make(tmp_path, "reps = 10"), target, {"reps": 3}, ("local-x", "chapter-x"), "local", "A note.", "key 1")
+    assert job.is_due()
+    execute(job)
+    assert not job.is_due()
+    assert job._replace(key="key 2").is_due()
+    cells = nbformat.read(target, as_version=4).cells
+    assert cells[0].source.startswith("(local-x)=\n(chapter-x)=\n# A title (local)\n")
+    assert cells[1].source == "A note."
