@@ -15,6 +15,10 @@ from lib.records import FAULT_TYPES, STRATA
 
 ALL = "all"
 UNKNOWN = "unknown"
+MCNEMAR_FIELDS = (
+    *("judge_id", "true_type", "pairs", "both", "only_mutant", "only_parent", "neither"),
+    *("parent_passed", "caught_of_passed", "p", "p_holm"),
+)
 
 
 def matched_pairs(rows: pd.DataFrame) -> pd.DataFrame:
@@ -60,7 +64,7 @@ def mcnemar(pairs: pd.DataFrame) -> pd.DataFrame:
         if kinds:
             table.loc[1:, "p_holm"] = multipletests(table["p"].iloc[1:], method="holm")[1]
         tables.append(table)
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["judge_id", "true_type", "pairs"])
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(MCNEMAR_FIELDS))
 
 
 def _mcnemar_row(pairs: pd.DataFrame, kind: str) -> dict[str, object]:

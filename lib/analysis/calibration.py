@@ -67,7 +67,8 @@ def calibration_summary(rows: pd.DataFrame) -> pd.DataFrame:
                 "commonest_share": counts.max() / len(own),
             }
         )
-    return pd.DataFrame(summary)
+    fields = ["judge_id", "n", "ece", "brier", "confidence", "accuracy", "distinct", "commonest", "commonest_share"]
+    return pd.DataFrame(summary, columns=fields)
 
 
 def confidence_support(rows: pd.DataFrame) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -29,25 +28,33 @@ def base_rates(trajectories: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-def floor_check(scores: Scores, trajectories: pd.DataFrame, judges: Sequence[str] | None = None) -> pd.DataFrame:
+def floor_check(
+    scores: Scores, trajectories: pd.DataFrame, judges: Sequence[str] | None = None, least: int = 10
+) -> pd.DataFrame:
     """Whether each judge tells faulty from clean at all.
 
     A judge passes when the whole interval of Youden's J (recall minus false-alarm rate) lies above 0, where every
     judge lies that does not look: always-faulty, always-clean, a coin. F1 is no such test, since with three faults
     in four it rewards flagging everything; a judge that passes below that F1 is told so in its reason.
 
+    Args:
+        least: faulty and clean trajectories that a judge needs to be graded, since a bootstrap of few says nothing.
+
     Returns:
         Frame judge_id, n, recall, false_alarm_rate, youden_j, low, high, share_flagged, f1, f1_always_faulty,
-        passed (None for a baseline, and where J is undefined), reason.
+        passed (None for a baseline, and with too few trajectories), reason.
     """
     bar = float(base_rates(trajectories)["f1"].iloc[0])
-    rows = []
+    rows: list[list[object]] = []
     for judge in scores.judges if judges is None else judges:
         j = scores.estimate(judge, "youden_j")
         f1, flagged = (scores.estimate(judge, metric) for metric in ("f1", "flagged"))
         share = flagged.value / scores.n[judge] if scores.n[judge] else float("nan")
         rates = [scores.estimate(judge, metric).value for metric in ("recall", "false_alarm_rate")]
-        passed, reason = _verdict(judge, j.value, j.low, j.high, share, f1.value, bar)
+        if min(scores.estimate(judge, metric).n for metric in ("recall", "false_alarm_rate")) < least:
+            passed, reason = None, f"needs at least {least} faulty and {least} clean trajectories"
+        else:
+            passed, reason = _verdict(judge, j.value, j.low, j.high, share, f1.value, bar)
         rows.append([judge, scores.n[judge], *rates, j.value, j.low, j.high, share, f1.value, bar, passed, reason])
     names = ["judge_id", "n", "recall", "false_alarm_rate", "youden_j", "low", "high", "share_flagged", "f1"]
     return pd.DataFrame(rows, columns=[*names, "f1_always_faulty", "passed", "reason"])
@@ -58,8 +65,6 @@ def _verdict(
 ) -> tuple[bool | None, str]:
     if judge in BASELINES:
         return None, "a baseline: it does not look"
-    if math.isnan(j):
-        return None, "needs verdicts on both faulty and clean trajectories"
     if share == 0:
         return False, "flags nothing: the same as always-clean"
     if share == 1:

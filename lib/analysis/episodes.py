@@ -80,9 +80,8 @@ def summary(frame: pd.DataFrame) -> dict[str, int]:
 def by_stratum(frame: pd.DataFrame) -> pd.DataFrame:
     """The counts of ``summary`` and the mean number of steps for each stratum, in order of appearance."""
     groups = frame.assign(stratum=frame["stratum"].fillna("unknown")).groupby("stratum", sort=False)
-    return pd.DataFrame(
-        [{"stratum": name, **summary(own), "mean_steps": own["n_steps"].mean()} for name, own in groups]
-    )
+    rows = [{"stratum": name, **summary(own), "mean_steps": own["n_steps"].mean()} for name, own in groups]
+    return pd.DataFrame(rows, columns=["stratum", *summary(frame), "mean_steps"])
 
 
 def by_fault_type(frame: pd.DataFrame) -> pd.DataFrame:

@@ -27,18 +27,18 @@ def test_baselines_in_expectation_are_what_they_score(labels, verdicts):
 
 @pytest.mark.parametrize(("flag", "words"), [(True, "the same as always-faulty"), (False, "the same as always-clean")])
 def test_constant_judge_fails_and_is_told_which_baseline_it_is(labels, verdicts, flag, words):
-    (row,) = floor_check(score(labels, verdicts.assign(faulty=flag), reps=20), labels).to_dict("records")
+    (row,) = floor_check(score(labels, verdicts.assign(faulty=flag), reps=20), labels, least=1).to_dict("records")
     assert row["passed"] is False
     assert words in row["reason"]
 
 
 def test_baselines_themselves_are_not_graded(labels, verdicts):
-    (row,) = floor_check(score(labels, verdicts.assign(judge_id="coin"), reps=20), labels).to_dict("records")
+    (row,) = floor_check(score(labels, verdicts.assign(judge_id="coin"), reps=20), labels, least=1).to_dict("records")
     assert row["passed"] is None
 
 
 def test_judge_whose_interval_reaches_zero_fails(labels, verdicts):
-    (row,) = floor_check(score(labels, verdicts, reps=500), labels).to_dict("records")
+    (row,) = floor_check(score(labels, verdicts, reps=500), labels, least=1).to_dict("records")
     assert row["low"] < 0 < row["youden_j"]
     assert row["passed"] is False
 
@@ -62,3 +62,9 @@ def test_judge_without_clean_trajectories_is_not_graded(labels, verdicts):
     table = floor_check(score(faulty, own, reps=20), faulty)
     assert pd.isna(table.loc[0, "youden_j"])
     assert table.loc[0, "passed"] is None
+
+
+def test_few_trajectories_are_not_graded(labels, verdicts):
+    (row,) = floor_check(score(labels, verdicts, reps=20), labels).to_dict("records")
+    assert row["passed"] is None
+    assert row["reason"] == "needs at least 10 faulty and 10 clean trajectories"
