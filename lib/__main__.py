@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import os
 import sys
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import pandas as pd
 import typer
+from tqdm import tqdm
 
+from lib import inspection
+from lib.analysis.scores import Scores
+from lib.analysis.scores import score as score_frames
+from lib.book.build import build_book
+from lib.desk.injector import JudgedSet
 from lib.errors import UserError
+from lib.fetch import fetch_paper
 from lib.judging.bench import MODEL_FREE, MODEL_JUDGES, make_judges, needs_model
-from lib.judging.clients import Client, Decoding
+from lib.judging.clients import Client, Decoding, OllamaClient, OpenAIClient
+from lib.judging.cluster import dask_executor
+from lib.judging.collect import Collector
 from lib.runs import Run
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
@@ -28,10 +42,6 @@ def dataset(
     seed: Annotated[int, typer.Option(help="Seed of instances, faults and order.")] = 7,
 ) -> None:
     """Make a run folder: trajectories whose faults are known, and run.json."""
-    from tqdm import tqdm
-
-    from lib.desk.injector import JudgedSet
-
     judged = JudgedSet(n, seed)
     about = {"dataset": {"seed": seed, "n": len(judged), "shortfall": judged.shortfall}}
     Run.create(out, about, tqdm(judged, total=len(judged), unit="trajectory", disable=None))
@@ -40,39 +50,71 @@ def dataset(
         typer.echo(f"{judged.shortfall} of the {n} asked for are left out: {n} does not divide into equal cells.")
 
 
+JudgeOption = Annotated[str, typer.Option(help=f"Comma-separated: {', '.join([*MODEL_FREE, *MODEL_JUDGES])}.")]
+ModelOption = Annotated[str, typer.Option(help="The model's name, as its server knows it.")]
+BackendOption = Annotated[Backend, typer.Option(help="How the model is served.")]
+UrlOption = Annotated[
+    str | None,
+    typer.Option(help="Where it is served: an OpenAI-compatible /v1 URL; for Ollama a host (default: OLLAMA_HOST)."),
+]
+ContextOption = Annotated[int, typer.Option(min=1, help="Context, in tokens.")]
+MaxTokensOption = Annotated[int, typer.Option(min=1, help="Cap on generated tokens.")]
+TimeoutOption = Annotated[float, typer.Option(min=1, help="Seconds to wait for one reply.")]
+WorkersOption = Annotated[int, typer.Option(min=1, help="Requests in flight at once.")]
+ClusterOption = Annotated[str | None, typer.Option(help="Address of a Dask scheduler that spreads the requests.")]
+
+
 @app.command()
 def collect(
     run: RunOption,
-    judge: Annotated[str, typer.Option(help=f"Comma-separated: {', '.join([*MODEL_FREE, *MODEL_JUDGES])}.")],
-    model: Annotated[str | None, typer.Option(help="Model that outcome, step and selfcons ask.")] = None,
-    backend: Annotated[Backend, typer.Option(help="How the model is served.")] = "ollama",
-    base_url: Annotated[str | None, typer.Option(help="Where: Ollama's host, or an OpenAI-compatible /v1 URL.")] = None,
-    k: Annotated[int, typer.Option(help="Members of selfcons.")] = 3,
-    context: Annotated[int, typer.Option(min=1, help="Context, in tokens.")] = 8192,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Cap on generated tokens.")] = 1024,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait for one reply.")] = 600.0,
-    workers: Annotated[int, typer.Option(min=1, help="Requests in flight at once.")] = 1,
+    judge: JudgeOption,
+    model: ModelOption = "",
+    backend: BackendOption = "ollama",
+    base_url: UrlOption = None,
+    k: Annotated[int, typer.Option(min=2, help="Members of selfcons.")] = 3,
+    context: ContextOption = 8192,
+    max_tokens: MaxTokensOption = 1024,
+    timeout: TimeoutOption = 600.0,
+    workers: WorkersOption = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Judge only the first N trajectories.")] = None,
-    cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to spread the requests.")] = None,
+    cluster: ClusterOption = None,
 ) -> None:
-    """Judge a run's trajectories. Interrupt it at any time; the same command goes on where it stopped."""
-    from lib.judging.collect import collect as collect_verdicts
+    """Judge a run's trajectories. Interrupt it at any time; the same command goes on where it stopped.
 
+    A model judge's id is JUDGE:MODEL, such as step:qwen2.5:14b. The key of a hosted model is read from OPENAI_API_KEY.
+    """
     names = [name.strip() for name in judge.split(",") if name.strip()]
-    client = _client(backend, model, base_url) if model else None
+    client = _client(backend, model, base_url) if needs_model(names) else None
+    judges = make_judges(names, client, Decoding(num_ctx=context, max_tokens=max_tokens, timeout=timeout), k)
+    with _collector(client, workers, cluster) as collector:
+        done = collector.verdicts(Run.open(run), judges, limit)
+    typer.echo(f"{done.kept} verdicts ({done.not_ok} of them not ok), {done.failures} failures")
+
+
+@app.command()
+def episodes(
+    run: RunOption,
+    model: ModelOption,
+    n: Annotated[int, typer.Option(min=1, help="Episodes, on the first N instances of the run's seed.")] = 60,
+    backend: BackendOption = "ollama",
+    base_url: UrlOption = None,
+    context: ContextOption = 8192,
+    max_tokens: MaxTokensOption = 1024,
+    timeout: TimeoutOption = 600.0,
+    workers: WorkersOption = 1,
+    cluster: ClusterOption = None,
+) -> None:
+    """Let a model play the support desk: what goes wrong when nothing was injected. Resumable like collect."""
+    client = _client(backend, model, base_url)
     decoding = Decoding(num_ctx=context, max_tokens=max_tokens, timeout=timeout)
-    judges = make_judges(names, client, decoding, k)
-    endpoint = client.endpoint if client and needs_model(names) else None
-    with _executor(cluster, workers) as executor:
-        done = collect_verdicts(
-            Run.open(run), judges, executor, workers=workers, limit=limit, endpoint=endpoint
-        )
-    typer.echo(f"{done.verdicts} verdicts, {done.not_ok} of them not readable, {done.failures} calls failed")
+    with _collector(client, workers, cluster) as collector:
+        done = collector.episodes(Run.open(run), client, decoding, n)
+    typer.echo(f"{done.kept} episodes, {done.failures} failures")
 
 
 def _client(backend: Backend, model: str, base_url: str | None) -> Client:
-    from lib.judging.clients import OllamaClient, OpenAIClient
-
+    if not model:
+        raise UserError("These judges ask a model: name one with --model.")
     if backend == "ollama":
         return OllamaClient(model, base_url)
     if base_url is None:
@@ -80,12 +122,78 @@ def _client(backend: Backend, model: str, base_url: str | None) -> Client:
     return OpenAIClient(model, base_url)
 
 
-def _executor(cluster: str | None, workers: int) -> Executor:
-    if cluster is None:
-        return ThreadPoolExecutor(workers)
-    from lib.judging.cluster import dask_executor
+@contextmanager
+def _collector(client: Client | None, workers: int, cluster: str | None) -> Iterator[Collector]:
+    executor = dask_executor(cluster) if cluster else ThreadPoolExecutor(workers)
+    try:
+        yield Collector(executor, workers, client.endpoint if client else None)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted. Everything collected is kept; the same command goes on.", err=True)
+        sys.stdout.flush()
+        # A request that was left in flight must not keep the process until its time-out.
+        os._exit(130)
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
 
-    return dask_executor(cluster)
+
+@app.command()
+def score(
+    run: RunOption,
+    reps: Annotated[int, typer.Option(min=1, help="Bootstrap replicates.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    format: Annotated[Literal["table", "json", "csv"], typer.Option(help="What to print.")] = "table",
+) -> None:
+    """Score every judge of a run: each metric with its 95 % interval, and the paired differences (in json)."""
+    opened = Run.open(run)
+    trajectories, verdicts = opened.frames(text=False)
+    if verdicts.empty:
+        raise UserError(f"{opened.folder} has no verdicts yet: `python -m lib collect --run {run} --judge rules`.")
+    scores = score_frames(trajectories, verdicts, reps, seed, order=list(opened.judges(verdicts)))
+    if format == "json":
+        typer.echo(json.dumps(scores.to_json(), indent=1, allow_nan=False))
+    elif format == "csv":
+        typer.echo(scores.metrics.to_csv(index=False), nl=False)
+    else:
+        typer.echo(_table(scores))
+
+
+def _table(scores: Scores) -> str:
+    """A metric a line, a judge a column: value and interval, ``-`` where there is none."""
+
+    def cell(row: Any) -> str:
+        if pd.isna(row.value):
+            return "-"
+        interval = "" if pd.isna(row.low) else f" [{row.low:.3f}, {row.high:.3f}]"
+        return f"{row.value:.3f}{interval}"
+
+    long = scores.metrics.assign(cell=[cell(row) for row in scores.metrics.itertuples()])
+    table = long.pivot_table(index="metric", columns="judge_id", values="cell", aggfunc="first")
+    table = table.loc[long["metric"].unique(), scores.judges].reset_index()
+    counts = ", ".join(f"{judge} {scores.n[judge]}" for judge in scores.judges)
+    return f"{table.to_string(index=False)}\n\ntrajectories judged: {counts}"
+
+
+@app.command()
+def check(run: RunOption) -> None:
+    """Validate every file of a run and print what is in it."""
+    typer.echo(str(inspection.check(Run.open(run))))
+
+
+@app.command()
+def fetch(
+    what: Annotated[Literal["paper"], typer.Argument(help="The released run of the trajectory-judge paper.")],
+    source: Annotated[Path | None, typer.Option("--from", help="Take the files from this folder instead.")] = None,
+) -> None:
+    """Download the paper's released run into data/runs/paper, checking every file's checksum."""
+    typer.echo(f"{fetch_paper(source).folder}: the paper's run is there")
+
+
+@app.command()
+def book(
+    run: Annotated[list[str] | None, typer.Option(help="Build the whole book on this run (name or folder).")] = None,
+) -> None:
+    """Run the notebooks and build the book, by default on the paper's run (if fetched) and on the shipped one."""
+    typer.echo(build_book(run or ()))
 
 
 def main() -> None:

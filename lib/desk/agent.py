@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from msgspec.structs import asdict
-
 from lib.desk.checker import check
 from lib.desk.environment import TOOLS, Environment, Instance, outcome_matches
 from lib.desk.prompts import PROCEDURE, checksum, neutralise, render_step
 from lib.judging.clients import Client, Decoding
+from lib.judging.llm import model_settings
 from lib.records import Label, Step, ToolCall, Trajectory
 
 MOST_STEPS = 10
@@ -59,7 +58,7 @@ _FIELD_OF = {"reason": "text"}
 def settings(client: Client, decoding: Decoding) -> dict[str, Any]:
     """What run.json records of the agent."""
     sums = {"prompt_sha256": checksum(_INSTRUCTIONS), "schema_sha256": checksum(ACTION_SCHEMA)}
-    return client.describe() | {"decoding": asdict(decoding), "most_steps": MOST_STEPS} | sums
+    return model_settings(client, decoding) | {"most_steps": MOST_STEPS} | sums
 
 
 def prompt(goal: str, steps: list[Step]) -> str:

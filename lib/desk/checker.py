@@ -1,4 +1,4 @@
-"""The strict checker: eight procedural rules in one left-to-right pass over a trajectory (trajectory-judge, Section 5)."""
+"""The strict checker: eight procedural rules in one left-to-right pass (trajectory-judge, Section 5)."""
 
 from __future__ import annotations
 
@@ -130,7 +130,9 @@ def _ending_rules(steps: list[Step]) -> Iterator[Violation]:
     replies = [step.index for step in steps if step.call.tool == "reply" and step.observation.ok]
     if replies != [last]:
         misplaced = [index for index in replies if index != last]
-        message = "the customer got several replies, or one before the end" if misplaced else "the customer got no reply"
+        message = (
+            "the customer got several replies, or one before the end" if misplaced else "the customer got no reply"
+        )
         yield Violation(misplaced[0] if misplaced else last, 7, "premature_stop", message)
     done = {step.call.tool for step in steps if step.observation.ok}
     if not done & {"issue_refund", "escalate"}:

@@ -78,8 +78,10 @@ class Instance(Struct, frozen=True):
 
 # One row of draws an instance: an instance is rebuilt from 13 bytes, so a million of them fit in memory.
 _DRAWS = np.dtype(
-    [("first", "u1"), ("last", "u1"), ("digits", "u1"), ("phone", "u2"), ("sku", "u1")]
-    + [("cents", "u4"), ("window", "u1"), ("days", "u1"), ("fee", "u1")]
+    {
+        "names": ["first", "last", "digits", "phone", "sku", "cents", "window", "days", "fee"],
+        "formats": ["u1", "u1", "u1", "u2", "u1", "u4", "u1", "u1", "u1"],
+    }
 )
 
 

@@ -1,158 +1,216 @@
-"""The collector: judges over trajectories, each verdict on disk before the next is asked for, resumable at any point."""
+"""The collector: one answer a task, on disk before the next is asked for, resumable at any point.
+
+The tasks are a judge's trajectories, or the episodes that a model plays.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from datetime import UTC, datetime
-from itertools import groupby, islice
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict
 from tqdm import tqdm
 
+from lib.desk import agent
+from lib.desk.environment import Instances
 from lib.errors import UserError
-from lib.judging.clients import CallFailed, TransportError
+from lib.judging.clients import CallFailed, Client, ContextOverflow, Decoding, TransportError
 from lib.judging.judge import Judge
-from lib.records import Judgement, Trajectory, Verdict, View, view_of
-from lib.runs import Run, Store
+from lib.records import Judgement, Trajectory, Verdict, view_of
+from lib.runs import Run
+from lib.store import Store
+
+log = logging.getLogger(__name__)
 
 MOST_FAILURES_IN_A_ROW = 10
 
 
 class Task(Struct, frozen=True):
-    trajectory: Trajectory
-    judge: Any  # a Judge; msgspec cannot check a protocol
+    """One answer to collect: its key, and the call that gives it (which must pickle, to run on another machine)."""
+
+    trajectory_id: str
+    judge_id: str
+    call: Callable[..., Any]
+    args: tuple[Any, ...]
 
 
 class Collected(Struct):
-    """What a collection did: verdicts kept, calls that failed, and how many of the verdicts are not ``ok``."""
+    """What a collection did: answers kept, how many of them are not ``ok``, and calls that failed."""
 
-    verdicts: int = 0
-    failures: int = 0
+    kept: int = 0
     not_ok: int = 0
+    failures: int = 0
 
 
-def collect(
-    run: Run,
-    judges: Sequence[Judge],
-    executor: Executor,
-    *,
-    workers: int = 1,
-    limit: int | None = None,
-    endpoint: str | None = None,
-) -> Collected:
-    """Judge the first ``limit`` trajectories of a run (all by default) and keep every verdict.
+class Collector:
+    """Runs tasks on any ``concurrent.futures`` executor, at most ``workers`` in flight.
 
-    Args:
-        executor: any ``concurrent.futures`` executor; ``workers`` bounds the requests in flight.
-        endpoint: where the model is served, recorded with the date and the machine, never compared.
-
-    Raises:
-        UserError: another collector holds the run, a judge is recorded with other settings, ten calls in a row failed
-            in transport, or a client met what no repetition mends. What was collected until then is kept.
+    ``endpoint`` is where the model is served: recorded with date and machine, never compared.
     """
-    with run.collecting() as store:
-        for judge in judges:
-            store.register_judge(judge.judge_id, judge.settings(), _session(endpoint, limit))
-        trajectories = list(islice(run.trajectories().values(), limit))
-        tasks = list(pending(judges, trajectories, store.done))
-        total = len(trajectories) * len(judges)
-        with tqdm(total=total, initial=total - len(tasks), unit="verdict", disable=None) as bar:
-            return _run(tasks, store, executor, workers, bar)
+
+    def __init__(self, executor: Executor, workers: int = 1, endpoint: str | None = None) -> None:
+        self._executor = executor
+        self._workers = workers
+        self._endpoint = endpoint
+
+    def verdicts(self, run: Run, judges: Sequence[Judge], limit: int | None = None) -> Collected:
+        """Judge the first ``limit`` trajectories of a run (all by default) and keep every verdict.
+
+        Raises:
+            UserError: another collector holds the run, a judge is recorded with other settings, ten calls in a row
+                failed in transport, or a client met what no repetition mends. What was collected until then is kept.
+        """
+        with run.collecting() as store:
+            for judge in judges:
+                store.register_judge(judge.judge_id, judge.settings(), self._entry(limit))
+            trajectories = list(islice(run.trajectories().values(), limit))
+            tasks = list(pending(judges, trajectories, store.done))
+
+            def keep(task: Task, judgement: Judgement) -> bool:
+                store.add_verdict(
+                    Verdict(trajectory_id=task.trajectory_id, judge_id=task.judge_id, **asdict(judgement))
+                )
+                return judgement.status == "ok"
+
+            return self._collect(tasks, len(trajectories) * len(judges), store, keep, "verdict")
+
+    def episodes(self, run: Run, client: Client, decoding: Decoding, n: int) -> Collected:
+        """Let a model play the desk on the first ``n`` instances of the run's seed, and keep every episode.
+
+        Raises:
+            UserError: as for ``verdicts``; also where run.json does not tell the seed of the instances.
+        """
+        with run.collecting() as store:
+            seed = run.manifest.get("dataset", {}).get("seed")
+            if not isinstance(seed, int):
+                raise UserError(f"{run.folder}: run.json has no dataset.seed, so there are no instances to play.")
+            store.register_episodes(agent.settings(client, decoding), self._entry(n))
+            playing = [
+                Task(f"{instance.instance_id}-agent", f"agent:{client.model}", agent.play, (instance, client, decoding))
+                for instance in Instances(seed, n)
+            ]
+            tasks = [task for task in playing if task.trajectory_id not in store.episodes_done]
+
+            def keep(task: Task, episode: Trajectory) -> bool:
+                store.add_episode(episode)
+                return True
+
+            return self._collect(tasks, n, store, keep, "episode")
+
+    def _entry(self, limit: int | None) -> dict[str, Any]:
+        machine = (
+            f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+        )
+        return {"started": _now(), "machine": machine, "endpoint": self._endpoint, "limit": limit}
+
+    def _collect(
+        self, tasks: Sequence[Task], total: int, store: Store, keep: Callable[[Task, Any], bool], unit: str
+    ) -> Collected:
+        collected, in_a_row = Collected(), 0
+
+        def record(task: Task, answer: Any) -> None:
+            if isinstance(answer, CallFailed):
+                store.add_failure(_failure(task, answer))
+                collected.failures += 1
+            else:
+                collected.not_ok += not keep(task, answer)
+                collected.kept += 1
+            bar.update()
+            bar.set_postfix(failed=collected.failures, not_ok=collected.not_ok, refresh=False)
+
+        flight = _Flight(self._executor, self._workers, tasks)
+        with tqdm(total=total, initial=total - len(tasks), unit=unit, disable=None) as bar:
+            try:
+                for task, answer in flight.answers():
+                    record(task, answer)
+                    if not isinstance(answer, ContextOverflow):
+                        in_a_row = in_a_row + 1 if isinstance(answer, TransportError) else 0
+                    if in_a_row == MOST_FAILURES_IN_A_ROW:
+                        raise UserError(_given_up(in_a_row, answer))
+            except (KeyboardInterrupt, UserError):
+                log.warning("Waiting for what is in flight (%d); interrupt again to leave it.", flight.under_way)
+                for task, answer in flight.rest():
+                    record(task, answer)
+                raise
+        return collected
+
+
+class _Flight:
+    """Tasks on an executor, a bounded number at a time, their answers in order of arrival."""
+
+    def __init__(self, executor: Executor, workers: int, tasks: Iterable[Task]) -> None:
+        self._executor = executor
+        self._workers = workers
+        self._waiting = iter(tasks)
+        self._flying: dict[Future[Any], Task] = {}
+
+    @property
+    def under_way(self) -> int:
+        return sum(not future.done() for future in self._flying)
+
+    def answers(self) -> Iterator[tuple[Task, Any]]:
+        """Each task with its answer, or with the failure that took its place."""
+        self._launch()
+        while self._flying:
+            done, _ = wait(self._flying, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield self._flying.pop(future), future.result()
+            self._launch()
+
+    def rest(self) -> Iterator[tuple[Task, Any]]:
+        """What was already asked when a collection ended early: an answer that was paid for is not thrown away."""
+        for future, task in self._flying.items():
+            if not future.cancel() and wait([future]) and future.exception() is None:
+                yield task, future.result()
+
+    def _launch(self) -> None:
+        for task in islice(self._waiting, self._workers - len(self._flying)):
+            self._flying[self._executor.submit(_ask, task.call, task.args)] = task
 
 
 def pending(
-    judges: Sequence[Judge], trajectories: Iterable[Trajectory], done: frozenset[tuple[str, str]] | set[tuple[str, str]]
+    judges: Sequence[Judge], trajectories: Sequence[Trajectory], done: Container[tuple[str, str]]
 ) -> Iterator[Task]:
     """What is left to judge. Judges of one batch share a prompt: they are taken together, trajectory by trajectory."""
-    trajectories = list(trajectories)
-    for _, batch in groupby(sorted(judges, key=_first_of_batch(judges)), key=lambda judge: judge.batch):
-        members = list(batch)
+    batches: dict[str, list[Judge]] = {}
+    for judge in judges:
+        batches.setdefault(judge.batch, []).append(judge)
+    for batch in batches.values():
         for trajectory in trajectories:
-            for judge in members:
+            for judge in batch:
                 if (trajectory.trajectory_id, judge.judge_id) not in done:
-                    yield Task(trajectory, judge)
+                    view = view_of(trajectory, steps=judge.shows_steps)
+                    yield Task(trajectory.trajectory_id, judge.judge_id, judge.judge, (view,))
 
 
-def _first_of_batch(judges: Sequence[Judge]) -> Any:
-    batches = list(dict.fromkeys(judge.batch for judge in judges))
-    return lambda judge: batches.index(judge.batch)
-
-
-def _ask(judge: Judge, view: View) -> Judgement | CallFailed:
-    """The judgement, or the failure as a value: an executor on another machine need not carry the exception."""
+def _ask(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The answer, or the failure as a value, so that an executor on another machine carries it like any answer."""
     try:
-        return judge.judge(view)
+        return call(*args)
     except CallFailed as failure:
         return failure
 
 
-def _run(tasks: Sequence[Task], store: Store, executor: Executor, workers: int, bar: Any) -> Collected:
-    collected, in_a_row = Collected(), 0
-    waiting = iter(tasks)
-    flying: dict[Future[Judgement | CallFailed], Task] = {}
-
-    def launch() -> None:
-        for task in islice(waiting, workers - len(flying)):
-            view = view_of(task.trajectory, steps=task.judge.shows_steps)
-            flying[executor.submit(_ask, task.judge, view)] = task
-
-    def land(future: Future[Judgement | CallFailed]) -> None:
-        nonlocal in_a_row
-        answer = _keep(flying.pop(future), future.result(), store, collected)
-        in_a_row = in_a_row + 1 if isinstance(answer, TransportError) else 0
-        bar.update()
-        bar.set_postfix(failed=collected.failures, not_ok=collected.not_ok, refresh=False)
-        if in_a_row >= MOST_FAILURES_IN_A_ROW:
-            raise UserError(
-                f"{in_a_row} calls in a row failed, the last with: {answer}. Everything collected is kept; "
-                "see that the server answers, then run the same command again."
-            )
-
-    try:
-        launch()
-        while flying:
-            done, _ = wait(flying, return_when=FIRST_COMPLETED)
-            for future in done:
-                land(future)
-            launch()
-    except (KeyboardInterrupt, UserError):
-        _land_rest(flying, store, collected)
-        raise
-    return collected
+def _given_up(calls: int, last: Any) -> str:
+    return (
+        f"{calls} calls in a row failed, the last with: {last}. Everything collected is kept; "
+        "see that the server answers, then run the same command again."
+    )
 
 
-def _land_rest(flying: dict[Future[Judgement | CallFailed], Task], store: Store, collected: Collected) -> None:
-    """Keep what is still in flight when a collection ends early: an answer that was paid for is not thrown away."""
-    for future in list(flying):
-        if not future.cancel():
-            wait([future])
-            if future.exception() is None:
-                _keep(flying.pop(future), future.result(), store, collected)
-
-
-def _keep(task: Task, answer: Judgement | CallFailed, store: Store, collected: Collected) -> Judgement | CallFailed:
-    key = {"trajectory_id": task.trajectory.trajectory_id, "judge_id": task.judge.judge_id}
-    if isinstance(answer, CallFailed):
-        kind = "transport" if isinstance(answer, TransportError) else "context"
-        attempts = getattr(answer, "attempts", 1)
-        store.add_failure(key | {"kind": kind, "error": str(answer), "attempts": attempts, "at": _now()})
-        collected.failures += 1
-        return answer
-    store.add_verdict(Verdict(**key, **asdict(answer)))
-    collected.verdicts += 1
-    collected.not_ok += answer.status != "ok"
-    return answer
+def _failure(task: Task, failed: CallFailed) -> dict[str, Any]:
+    kind = "context" if isinstance(failed, ContextOverflow) else "transport"
+    attempts = failed.attempts if isinstance(failed, TransportError) else 1
+    key = {"trajectory_id": task.trajectory_id, "judge_id": task.judge_id}
+    return key | {"kind": kind, "error": str(failed), "attempts": attempts, "at": _now()}
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _session(endpoint: str | None, limit: int | None) -> dict[str, Any]:
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    return {"started": _now(), "machine": machine, "endpoint": endpoint, "limit": limit}

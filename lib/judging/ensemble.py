@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from lib.desk.prompts import prompt_checksums
 from lib.judging.clients import Client, Decoding
-from lib.judging.llm import PromptJudge
+from lib.judging.llm import PromptJudge, model_settings
 from lib.records import Judgement, Status, View
 
 TEMPERATURE = 0.7
@@ -32,8 +32,9 @@ class SelfConsistency:
         self._members = [PromptJudge("step", model, client, member) for member in self._decodings]
 
     def settings(self) -> dict[str, Any]:
-        decoding = asdict(self._decodings[0]) | {"seed": [member.seed for member in self._decodings]}
-        return self._client.describe() | {"decoding": decoding} | prompt_checksums("step")
+        first = model_settings(self._client, self._decodings[0])
+        seeds = {"seed": [member.seed for member in self._decodings]}
+        return first | {"decoding": first["decoding"] | seeds} | prompt_checksums("step")
 
     def judge(self, view: View) -> Judgement:
         return combine([member.judge(view) for member in self._members])

@@ -24,7 +24,7 @@ class PromptJudge:
         self._decoding = decoding
 
     def settings(self) -> dict[str, Any]:
-        return self._client.describe() | {"decoding": asdict(self._decoding)} | prompt_checksums(self._kind)
+        return model_settings(self._client, self._decoding) | prompt_checksums(self._kind)
 
     def judge(self, view: View) -> Judgement:
         completion = self._client.complete(prompt(self._kind, view), SCHEMAS[self._kind], self._decoding)
@@ -46,3 +46,8 @@ class PromptJudge:
             finish_reason=completion.finish_reason,
             load_s=completion.load_s,
         )
+
+
+def model_settings(client: Client, decoding: Decoding) -> dict[str, Any]:
+    """What run.json records of a model and how it is asked: all that can change a reply, so not the time-out."""
+    return client.describe() | {"decoding": {k: v for k, v in asdict(decoding).items() if k != "timeout"}}
