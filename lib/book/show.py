@@ -115,7 +115,8 @@ def _heading(trajectory: Trajectory) -> str:
     return f"{trajectory.trajectory_id}: {label.failure_type}, {survived}"
 
 
-def _observation(step: Step) -> str:
+def observation_text(step: Step) -> str:
+    """What a step's call gave back, in one line: its data as JSON, or why it failed."""
     seen = step.observation
     return json.dumps(seen.data, ensure_ascii=False) if seen.ok else f"failed: {seen.error}"
 
@@ -124,7 +125,7 @@ def _step_html(step: Step, fault: bool) -> str:
     mark = ' <span class="mark">← the fault</span>' if fault else ""
     return (
         f'<li class="{"step fault" if fault else "step"}"><p>{step.index}. {escape(step.thought)}{mark}</p>'
-        f'<p><code>{escape(call_text(step))}</code></p><p class="observation">{escape(_observation(step))}</p></li>'
+        f'<p><code>{escape(call_text(step))}</code></p><p class="observation">{escape(observation_text(step))}</p></li>'
     )
 
 
@@ -146,7 +147,7 @@ def _text(trajectory: Trajectory, head: str, fault: int | None, verdicts: Sequen
     lines = [head, f"Goal: {trajectory.goal}"]
     for step in trajectory.steps:
         mark = " <- the fault" if step.index == fault else ""
-        lines += [f"{step.index}. {step.thought}{mark}", f"   {call_text(step)}", f"   {_observation(step)}"]
+        lines += [f"{step.index}. {step.thought}{mark}", f"   {call_text(step)}", f"   {observation_text(step)}"]
     lines.append(f"Final answer: {trajectory.final_answer}")
     lines += [f"{verdict_line(verdict)}\n   {verdict.rationale}" for verdict in verdicts]
     return "\n".join(lines)
