@@ -43,6 +43,10 @@ def dataset(
 ) -> None:
     """Make a run folder: trajectories whose faults are known, and run.json."""
     judged = JudgedSet(n, seed)
+    if not len(judged):
+        raise UserError(
+            f"--n {n} leaves no trajectory: a quarter is clean, so 4 is the least, and from 7 every fault is there."
+        )
     about = {"dataset": {"seed": seed, "n": len(judged), "shortfall": judged.shortfall}}
     Run.create(out, about, tqdm(judged, total=len(judged), unit="trajectory", disable=None))
     typer.echo(f"{out}: {len(judged)} trajectories")

@@ -59,14 +59,17 @@ def records(path: Path, kind: type[T], problems: Problems, *, torn_ok: bool) -> 
             problems.add(line.number, problem)
 
 
-def iter_trajectories(path: Path, *, torn_ok: bool = False) -> Iterator[Trajectory]:
-    """Trajectories of a file, each once, labels checked. Raises UserError (after the last sound one)."""
+def iter_trajectories(path: Path, *, episodes: bool = False) -> Iterator[Trajectory]:
+    """Trajectories of a file, each once, labels checked. Raises UserError (after the last sound one).
+
+    ``episodes``: the file is appended to, so its last line may be torn, and its labels are read off, not made.
+    """
     problems = Problems(path, "Make the dataset again (`python -m lib dataset --help`), or correct the file.")
     seen: dict[str, int] = {}
     repeats: dict[int, list[tuple[int, Trajectory]]] = {}
-    for number, trajectory in records(path, Trajectory, problems, torn_ok=torn_ok):
+    for number, trajectory in records(path, Trajectory, problems, torn_ok=episodes):
         try:
-            check_trajectory(trajectory)
+            check_trajectory(trajectory, by_construction=not episodes)
         except Problem as problem:
             problems.add(number, problem)
             continue
@@ -76,15 +79,19 @@ def iter_trajectories(path: Path, *, torn_ok: bool = False) -> Iterator[Trajecto
         else:
             repeats.setdefault(first, []).append((number, trajectory))
     if repeats:
-        for first, trajectory in records(path, Trajectory, problems, torn_ok=torn_ok):
+        for first, trajectory in records(path, Trajectory, problems, torn_ok=episodes):
             for number, again in repeats.get(first, ()):
                 if again != trajectory:
                     problems.add(number, f"{again.trajectory_id} was given on line {first} with other content")
     problems.raise_any()
 
 
-def check_trajectory(trajectory: Trajectory) -> None:
-    """Raise Problem where a trajectory contradicts itself."""
+def check_trajectory(trajectory: Trajectory, *, by_construction: bool = True) -> None:
+    """Raise Problem where a trajectory contradicts itself.
+
+    A fault by construction has a type and a step. An episode's may lack both, where only the outcome tells of it, or
+    the step, where no step was taken.
+    """
     label, steps = trajectory.label, trajectory.steps
     for position, step in enumerate(steps):
         if step.index != position:
@@ -94,11 +101,11 @@ def check_trajectory(trajectory: Trajectory) -> None:
             if getattr(label, field) is not None:
                 raise Problem(f"label.{field}", f"{getattr(label, field)} on a trajectory that is not faulty")
         return
-    if label.failure_type is None:
+    if by_construction and label.failure_type is None:
         raise Problem("label.failure_type", "missing on a faulty trajectory")
-    if label.failure_step is None:
+    if by_construction and label.failure_step is None:
         raise Problem("label.failure_step", "missing on a faulty trajectory")
-    if label.failure_step >= len(steps):
+    if label.failure_step is not None and label.failure_step >= len(steps):
         raise Problem("label.failure_step", f"{label.failure_step} is outside the {len(steps)} steps (0 is the first)")
 
 

@@ -125,10 +125,13 @@ def stratum_of(instance_id: str) -> Stratum | None:
 
 
 def cell_of(label: Label) -> str:
-    """The design cell of a label: ``clean``, or fault type and survival, as in ``wrong_tool/silent``."""
+    """The design cell of a label: ``clean``, or fault type and survival, as in ``wrong_tool/silent``.
+
+    An episode's fault that only the outcome tells of is ``untyped``.
+    """
     if not label.faulty:
         return "clean"
-    return f"{label.failure_type}/{'silent' if label.outcome_correct else 'loud'}"
+    return f"{label.failure_type or 'untyped'}/{'silent' if label.outcome_correct else 'loud'}"
 
 
 def view_of(trajectory: Trajectory, *, steps: bool) -> View:

@@ -122,7 +122,7 @@ class Run:
     def episodes(self) -> dict[str, Trajectory]:
         """Agent episodes by id, in file order; empty where there are none."""
         path = self.folder / "episodes.jsonl"
-        found = iter_trajectories(path, torn_ok=True) if path.exists() else ()
+        found = iter_trajectories(path, episodes=True) if path.exists() else ()
         return {episode.trajectory_id: episode for episode in found}
 
     def failures(self) -> list[dict[str, Any]]:

@@ -85,10 +85,13 @@ def by_stratum(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_fault_type(frame: pd.DataFrame) -> pd.DataFrame:
-    """Faulty episodes by type and survival: frame failure_type, silent, loud, n, share (of the faulty ones)."""
+    """Faulty episodes by type and survival: frame failure_type, silent, loud, n, share (of the faulty ones).
+
+    A fault that only the outcome tells of has the type ``untyped``.
+    """
     faults = frame[frame["faulty"].astype(bool)]
     silent = faults["outcome_correct"].astype(bool)
-    kinds = pd.DataFrame({"failure_type": faults["failure_type"], "silent": silent, "loud": ~silent})
+    kinds = pd.DataFrame({"failure_type": faults["failure_type"].fillna("untyped"), "silent": silent, "loud": ~silent})
     table = kinds.groupby("failure_type").sum().astype(int).reset_index()
     table["n"] = table["silent"] + table["loud"]
     table["share"] = table["n"] / max(len(faults), 1)

@@ -6,6 +6,7 @@ The label is a lower bound: a fault that no rule sees and that leaves the outcom
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from lib.desk.checker import check
@@ -13,6 +14,7 @@ from lib.desk.environment import TOOLS, Environment, Instance, outcome_matches
 from lib.desk.prompts import PROCEDURE, checksum, neutralise, render_step
 from lib.judging.clients import Client, Decoding
 from lib.judging.llm import model_settings
+from lib.judging.reply import storable_text
 from lib.records import Label, Step, ToolCall, Trajectory
 
 MOST_STEPS = 10
@@ -54,6 +56,12 @@ ACTION_SCHEMA: dict[str, Any] = {
 # The flat schema has one prose field, which is the reason of an escalation too.
 _FIELD_OF = {"reason": "text"}
 
+# A number that JSON can't hold (NaN, 1e999) stays the text it was: a wrong type, which the desk refuses.
+_DECODER = json.JSONDecoder(
+    parse_float=lambda digits: float(digits) if math.isfinite(float(digits)) else digits,
+    parse_constant=lambda name: name,
+)
+
 
 def settings(client: Client, decoding: Decoding) -> dict[str, Any]:
     """What run.json records of the agent."""
@@ -70,7 +78,7 @@ def prompt(goal: str, steps: list[Step]) -> str:
 def read_action(text: str) -> tuple[str, ToolCall] | None:
     """Thought and call of a reply, with only the tool's own fields; None for what is no action."""
     try:
-        action = json.loads(text)
+        action = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
     if not isinstance(action, dict) or not isinstance(action.get("tool"), str):
@@ -90,7 +98,7 @@ def play(instance: Instance, client: Client, decoding: Decoding) -> Trajectory:
     steps: list[Step] = []
     answer = ""
     while len(steps) < MOST_STEPS:
-        completion = client.complete(prompt(instance.goal, steps), ACTION_SCHEMA, decoding)
+        completion = client.complete(storable_text(prompt(instance.goal, steps)), ACTION_SCHEMA, decoding)
         action = read_action(completion.text)
         if action is None:
             break

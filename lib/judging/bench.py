@@ -27,11 +27,13 @@ def needs_model(names: Sequence[str]) -> bool:
 def make_judges(names: Sequence[str], client: Client | None, decoding: Decoding, k: int) -> list[Judge]:
     """The judges of these names, in their order; ``client`` is what the model judges ask.
 
-    Raises UserError for an unknown or repeated name, an even or too small k, or a model judge without a model.
+    Raises UserError for an unknown or repeated name, a k below two, or a model judge without a model.
     """
     known = [*MODEL_FREE, *MODEL_JUDGES]
     if unknown := [name for name in names if name not in known]:
         raise UserError(f"There is no judge {unknown[0]!r}; choose from {', '.join(known)}.")
+    if not names:
+        raise UserError(f"Name at least one judge: {', '.join(known)}.")
     if len(set(names)) < len(names):
         raise UserError("A judge is named twice; name each once.")
     return [MODEL_FREE[name]() if name in MODEL_FREE else _model_judge(name, client, decoding, k) for name in names]

@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from lib.desk.prompts import SCHEMAS, JudgeKind, prompt, prompt_checksums
 from lib.judging.clients import Client, Decoding
-from lib.judging.reply import read_reply
+from lib.judging.reply import read_reply, storable_text
 from lib.records import Judgement, View
 
 
@@ -27,7 +27,9 @@ class PromptJudge:
         return model_settings(self._client, self._decoding) | prompt_checksums(self._kind)
 
     def judge(self, view: View) -> Judgement:
-        completion = self._client.complete(prompt(self._kind, view), SCHEMAS[self._kind], self._decoding)
+        # A lone surrogate in a judged text cannot be sent, and says nothing to a model.
+        text = storable_text(prompt(self._kind, view))
+        completion = self._client.complete(text, SCHEMAS[self._kind], self._decoding)
         n_steps = None if view.steps is None else len(view.steps)
         reading = read_reply(completion.text, completion.finish_reason, n_steps)
         return Judgement(
