@@ -28,9 +28,7 @@ def base_rates(trajectories: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-def floor_check(
-    scores: Scores, trajectories: pd.DataFrame, judges: Sequence[str] | None = None, least: int = 10
-) -> pd.DataFrame:
+def floor_check(scores: Scores, judges: Sequence[str] | None = None, least: int = 10) -> pd.DataFrame:
     """Whether each judge tells faulty from clean at all.
 
     A judge passes when the whole interval of Youden's J (recall minus false-alarm rate) lies above 0, where every
@@ -41,20 +39,21 @@ def floor_check(
         least: faulty and clean trajectories that a judge needs to be graded, since a bootstrap of few says nothing.
 
     Returns:
-        Frame judge_id, n, recall, false_alarm_rate, youden_j, low, high, share_flagged, f1, f1_always_faulty,
-        passed (None for a baseline, and with too few trajectories), reason.
+        Frame judge_id, n, recall, false_alarm_rate, youden_j, low, high, share_flagged, f1, f1_always_faulty (on the
+        trajectories that the judge judged), passed (None for a baseline, and with too few trajectories), reason.
     """
-    bar = float(base_rates(trajectories)["f1"].iloc[0])
     rows: list[list[object]] = []
     for judge in scores.judges if judges is None else judges:
         j = scores.estimate(judge, "youden_j")
         f1, flagged = (scores.estimate(judge, metric) for metric in ("f1", "flagged"))
         share = flagged.value / scores.n[judge] if scores.n[judge] else float("nan")
-        rates = [scores.estimate(judge, metric).value for metric in ("recall", "false_alarm_rate")]
-        if min(scores.estimate(judge, metric).n for metric in ("recall", "false_alarm_rate")) < least:
+        recall, alarms = (scores.estimate(judge, metric) for metric in ("recall", "false_alarm_rate"))
+        bar = 2 * recall.n / (scores.n[judge] + recall.n) if recall.n else float("nan")
+        if min(recall.n, alarms.n) < least:
             passed, reason = None, f"needs at least {least} faulty and {least} clean trajectories"
         else:
             passed, reason = _verdict(judge, j.value, j.low, j.high, share, f1.value, bar)
+        rates = [recall.value, alarms.value]
         rows.append([judge, scores.n[judge], *rates, j.value, j.low, j.high, share, f1.value, bar, passed, reason])
     names = ["judge_id", "n", "recall", "false_alarm_rate", "youden_j", "low", "high", "share_flagged", "f1"]
     return pd.DataFrame(rows, columns=[*names, "f1_always_faulty", "passed", "reason"])

@@ -24,6 +24,10 @@ class Prose:
     def __init__(self, markdown: str) -> None:
         self.markdown = markdown
 
+    def __str__(self) -> str:
+        """Its Markdown, so that ``prose`` can put one paragraph into another as it stands."""
+        return self.markdown
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/markdown": self.markdown, "text/plain": self.markdown}
 
@@ -62,6 +66,18 @@ def prose(template: str, **values: Any) -> Prose:
     and ``{judge:code}`` for text in code type.
     """
     return Prose(_Formatter().vformat(template, (), values))
+
+
+def listed(names: Iterable[str], none: str = "none") -> Prose:
+    """Names in code type as an enumeration: ``a``, ``b`` and ``c``; the word ``none`` where there are none."""
+    marked = [code(name) for name in names]
+    head, last = ", ".join(marked[:-1]), marked[-1] if marked else none
+    return Prose(f"{head} and {last}" if head else last)
+
+
+def said(*parts: Prose | None) -> Prose:
+    """Sentences as one paragraph; None is left out."""
+    return Prose(" ".join(part.markdown for part in parts if part is not None))
 
 
 def plain(text: str) -> str:

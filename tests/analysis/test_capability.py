@@ -27,24 +27,24 @@ def test_baselines_in_expectation_are_what_they_score(labels, verdicts):
 
 @pytest.mark.parametrize(("flag", "words"), [(True, "the same as always-faulty"), (False, "the same as always-clean")])
 def test_constant_judge_fails_and_is_told_which_baseline_it_is(labels, verdicts, flag, words):
-    (row,) = floor_check(score(labels, verdicts.assign(faulty=flag), reps=20), labels, least=1).to_dict("records")
+    (row,) = floor_check(score(labels, verdicts.assign(faulty=flag), reps=20), least=1).to_dict("records")
     assert row["passed"] is False
     assert words in row["reason"]
 
 
 def test_baselines_themselves_are_not_graded(labels, verdicts):
-    (row,) = floor_check(score(labels, verdicts.assign(judge_id="coin"), reps=20), labels, least=1).to_dict("records")
+    (row,) = floor_check(score(labels, verdicts.assign(judge_id="coin"), reps=20), least=1).to_dict("records")
     assert row["passed"] is None
 
 
 def test_judge_whose_interval_reaches_zero_fails(labels, verdicts):
-    (row,) = floor_check(score(labels, verdicts, reps=500), labels, least=1).to_dict("records")
+    (row,) = floor_check(score(labels, verdicts, reps=500), least=1).to_dict("records")
     assert row["low"] < 0 < row["youden_j"]
     assert row["passed"] is False
 
 
-def test_floor_of_the_published_judges(published, published_scores):
-    table = floor_check(published_scores, published.trajectories).set_index("judge_id")
+def test_floor_of_the_published_judges(published_scores):
+    table = floor_check(published_scores).set_index("judge_id")
     assert table["passed"].to_dict() == {
         "rules": True,
         "outcome:qwen2.5:14b": True,
@@ -59,12 +59,18 @@ def test_floor_of_the_published_judges(published, published_scores):
 def test_judge_without_clean_trajectories_is_not_graded(labels, verdicts):
     faulty = labels[labels["faulty"]]
     own = verdicts[verdicts["trajectory_id"].isin(faulty["trajectory_id"])]
-    table = floor_check(score(faulty, own, reps=20), faulty)
+    table = floor_check(score(faulty, own, reps=20))
     assert pd.isna(table.loc[0, "youden_j"])
     assert table.loc[0, "passed"] is None
 
 
 def test_few_trajectories_are_not_graded(labels, verdicts):
-    (row,) = floor_check(score(labels, verdicts, reps=20), labels).to_dict("records")
+    (row,) = floor_check(score(labels, verdicts, reps=20)).to_dict("records")
     assert row["passed"] is None
     assert row["reason"] == "needs at least 10 faulty and 10 clean trajectories"
+
+
+def test_f1_is_read_against_the_trajectories_that_the_judge_judged(labels, verdicts):
+    own = verdicts[verdicts["trajectory_id"].isin(["c0", "c1", "w0", "w1"])]
+    (row,) = floor_check(score(labels, own, reps=20), least=1).to_dict("records")
+    assert row["f1_always_faulty"] == 2 / 3  # two of the four are faulty, not six of eight
