@@ -32,9 +32,10 @@
       actions: { export: true, source: false, compiled: false, editor: false },
       downloadFileName: title,
     });
+    const menu = drawn.querySelector("summary");
+    if (menu) menu.setAttribute("aria-label", "Save this chart");
     target.replaceChildren(...drawn.childNodes);
     target.classList.add("vega-embed");
-    target.removeAttribute("role");
     target.setAttribute("role", "group");
     figure.dataset.ready = "1";
   }
@@ -119,7 +120,7 @@
 
   function startScrolling() {
     // what is wider than the page scrolls on its own, with the keyboard too
-    document.querySelectorAll(".book-table, .cell_output, pre").forEach(function (box) {
+    document.querySelectorAll(".book-table, .cell_output, pre, table.table").forEach(function (box) {
       if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible") box.tabIndex = 0;
     });
   }

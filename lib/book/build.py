@@ -100,7 +100,8 @@ def _write_stub(chapter: str, run: layout.Shown) -> None:
 
 def _make_pages(output: Path, table: Path) -> None:
     """Run jupyter-book; any warning fails. Pages are read anew after a failure and when the settings changed."""
-    settings = digest_of([ROOT / "_config.yml", *sorted((ROOT / "book" / "_static").iterdir()), *_machinery()])
+    static = sorted(path for path in (ROOT / "book" / "_static").rglob("*") if path.is_file())
+    settings = digest_of([ROOT / "_config.yml", *static, *_machinery()])
     stamp = output / "_build" / "settings.sha256"
     fresh = [] if stamp.exists() and stamp.read_text() == settings else ["--all"]
     stamp.unlink(missing_ok=True)
@@ -121,4 +122,4 @@ def _make_pages(output: Path, table: Path) -> None:
 
 
 def _machinery() -> list[Path]:
-    return [ROOT / "lib" / "book" / name for name in ("sphinx_vega.py", "sphinx_math.py")]
+    return [ROOT / "lib" / "book" / name for name in ("sphinx_vega.py", "sphinx_offline.py")]

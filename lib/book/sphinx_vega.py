@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from typing import Any, ClassVar
 
@@ -28,6 +29,7 @@ class VegaLitePlugin:
 def figure(spec: dict[str, Any]) -> str:
     """HTML of a chart: picture, the chart's JSON for ``book.js``, and the caption if it has one."""
     svg = vlc.vegalite_to_svg({**spec, "background": "transparent"}, vl_version=VL_VERSION)
+    svg = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", svg)  # the whole picture is one image, described by its label
     svg = svg.replace("gradient_", f"g{spec_digest(spec)[:8]}-")  # an id must be the only one in its page
     payload = json.dumps(spec, ensure_ascii=False).replace("<", "\\u003c")
     caption = spec.get("usermeta", {}).get("caption")

@@ -78,4 +78,4 @@ def test_a_printed_chapter_has_its_text_and_none_of_the_controls(built: Path, vi
     for control in (".bd-sidebar-primary", ".bd-header-article", ".book-table-actions"):
         assert page.locator(control).first.is_hidden()
     assert page.locator("figure.vega-chart svg.marks").first.is_visible()
-    assert page.locator("article h1").is_visible()
+    assert page.locator("h1:visible").count() == 1
