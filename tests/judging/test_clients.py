@@ -78,6 +78,12 @@ def test_an_unknown_count_is_none_not_zero(kind: str, server: FakeServer, waits:
     assert done.completion_tokens is None
 
 
+def test_a_model_cut_off_before_its_text_is_truncated_not_broken(server: FakeServer, waits: list[float]) -> None:
+    server.script = [fake.good(text=None, finish_reason="length")]
+    done = ask(client_of("openai", server.address, waits))
+    assert (done.text, done.finish_reason) == ("", "length")
+
+
 def test_openai_is_asked_for_the_schema_with_one_user_message(server: FakeServer, waits: list[float]) -> None:
     ask(client_of("openai", server.address, waits), temperature=0.7, seed=9, max_tokens=50, logprobs=2)
     asked = server.asked[0]

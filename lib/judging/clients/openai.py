@@ -40,7 +40,7 @@ class _Logprobs(Struct):
 
 
 class _Message(Struct):
-    content: str
+    content: str | None
 
 
 class _Choice(Struct):
@@ -105,8 +105,12 @@ class OpenAIClient:
             raise TransportError(f"{self.endpoint}: an answer without choices")
         choice, usage = reply.choices[0], reply.usage or _Usage()
         check_room(usage.prompt_tokens, decoding.num_ctx)
+        # A model that is cut off while it still reasons has no text yet; otherwise no text is no answer.
+        text = "" if choice.message.content is None and choice.finish_reason == "length" else choice.message.content
+        if text is None:
+            raise TransportError(f"{self.endpoint}: an answer without text")
         return Completion(
-            text=storable_text(choice.message.content),
+            text=storable_text(text),
             finish_reason=choice.finish_reason,
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
