@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
@@ -75,3 +77,46 @@ def step_offsets(rows: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
     table = named.assign(offset=offset).groupby([*keys, "offset"], sort=True).size().rename("n").reset_index()
     table["share"] = table["n"] / table.groupby(keys)["n"].transform("sum")
     return in_judge_order(rows, table)
+
+
+class Naming(NamedTuple):
+    """Judges that name something, in their order: a fault type on a flagged fault, and a step inside it."""
+
+    types: list[str]
+    steps: list[str]
+
+
+def who_names(rows: pd.DataFrame) -> Naming:
+    """Which judges say more than faulty or clean of at least one faulty trajectory."""
+    caught = rows[rows["faulty"].astype(bool) & rows["flagged"].astype(bool)]
+    judges = list(dict.fromkeys(rows["judge_id"]))
+    typed = set(caught.loc[caught["named_type"].isin(FAULT_TYPES), "judge_id"])
+    stepped = set(caught.loc[caught["named_step"].notna(), "judge_id"])
+    return Naming([judge for judge in judges if judge in typed], [judge for judge in judges if judge in stepped])
+
+
+def border(rows: pd.DataFrame) -> pd.DataFrame:
+    """Faults of the two types of the blurry border: frame judge, true type, and how many got which name.
+
+    Columns after those: one count for each of the two names, ``another type``, ``missed``.
+    """
+    table = confusion(rows)
+    table = table[table["true"].isin(MERGED)]
+    named = table["predicted"].where(table["predicted"].isin([*MERGED, MISSED]), "another type")
+    names = [*MERGED, "another type", MISSED]
+    wide = table.assign(predicted=named).pivot_table(
+        index=["judge_id", "true"], columns="predicted", values="count", aggfunc="sum", sort=False
+    )
+    wide = wide.reindex(columns=names).astype(int).rename(columns={kind: f"named {kind}" for kind in MERGED})
+    return wide.rename_axis(index=["judge", "true type"], columns=None).reset_index()
+
+
+def steps_by_type(rows: pd.DataFrame) -> pd.DataFrame:
+    """Frame judge_id, true_type, flagged (faults of that type), with_step (of those), exact (of those)."""
+    caught = rows[rows["faulty"].astype(bool) & rows["flagged"].astype(bool)]
+    named = caught["named_step"].notna()
+    counts = caught.assign(with_step=named, exact=named & caught["named_step"].eq(caught["true_step"]))
+    keys = ["judge_id", "true_type"]
+    sums = counts.groupby(keys)[["flagged", "with_step", "exact"]].sum().astype(int)
+    every = pd.MultiIndex.from_product([list(dict.fromkeys(rows["judge_id"])), FAULT_TYPES], names=keys)
+    return sums.reindex(every, fill_value=0).reset_index()

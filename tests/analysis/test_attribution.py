@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lib.analysis.attribution import MERGED_NAME, confusion, step_offsets, type_scores
+from lib.analysis.attribution import MERGED_NAME, border, confusion, step_offsets, steps_by_type, type_scores, who_names
 
 
 def cell(table, true, predicted):
@@ -58,3 +58,25 @@ def test_type_scores_agree_with_the_scored_metrics(published_rows, published_sco
         means = type_scores(published_rows, merged=merged).groupby("judge_id")["f1"].mean()
         for judge, mean in means.items():
             assert published_scores.estimate(judge, metric).value == pytest.approx(mean)
+
+
+def test_who_names_types_and_steps_is_told_apart_from_who_only_flags(rows):
+    untyped, nothing = rows.assign(named_type=None), rows.assign(named_type=None, named_step=float("nan"))
+    assert who_names(rows) == (["j"], ["j"])
+    assert who_names(untyped) == ([], ["j"])
+    assert who_names(nothing) == ([], [])
+    only_on_clean = rows.assign(named_type=rows["named_type"].where(~rows["faulty"].astype(bool)))
+    assert who_names(only_on_clean).types == []
+
+
+def test_the_border_counts_the_names_of_its_two_types(rows):
+    table = border(rows).set_index("true type")
+    assert table.loc["wrong_tool"].tolist() == ["j", 1, 1, 0, 0]
+    assert table.loc["hallucinated_argument"].tolist() == ["j", 0, 0, 0, 0]
+
+
+def test_steps_by_type_tells_flagged_faults_with_a_usable_step_from_those_without(rows):
+    table = steps_by_type(rows).set_index("true_type")[["flagged", "with_step", "exact"]]
+    assert table.loc["wrong_tool"].tolist() == [2, 2, 1]
+    assert table.loc["premature_stop"].tolist() == [1, 0, 0]
+    assert table.loc["unsupported_claim"].tolist() == [0, 0, 0]

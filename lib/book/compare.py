@@ -1,0 +1,55 @@
+"""Our figures beside the published ones, where a run has the judges (or episodes) that the paper reports."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import pandas as pd
+
+from lib import REFERENCE
+from lib.analysis.reproduction import published_comparison
+from lib.analysis.scores import Scores
+from lib.analysis.tables import Table
+from lib.book.show import Prose, prose
+
+FIGURES = REFERENCE / "trajectory_judge_figures.csv"
+PARTS = ("value", "low", "high")
+
+
+def beside_published(
+    scores: Scores, metrics: Collection[str], *, episodes: Mapping[str, float] | None = None
+) -> Table | Prose:
+    """A table of our figures beside the paper's, one row for each that was printed; a sentence where none was.
+
+    Args:
+        metrics: names of the metrics that the chapter is about.
+        episodes: as for ``published_comparison``.
+    """
+    found = published_comparison(scores, pd.read_csv(FIGURES, dtype=str), episodes)
+    found = found[found["metric"].isin(set(metrics))]
+    if found.empty:
+        return prose("The paper prints none of these figures for the judges of this run.")
+    groups = found.groupby(["judge", "metric"], sort=False)
+    rows = pd.DataFrame([_row(judge, metric, own) for (judge, metric), own in groups])
+    return Table(rows, "Our figures and the paper's", data=found)
+
+
+def _row(judge: str, metric: str, own: pd.DataFrame) -> dict[str, str]:
+    parts = own.set_index("part")
+    ours = [f"{parts['ours'][part]:.{int(parts['digits'][part])}f}" if part in parts.index else "" for part in PARTS]
+    theirs = [str(parts["published"].get(part, "")) for part in PARTS]
+    return {
+        "judge": judge,
+        "metric": metric,
+        "ours": _with_bounds(*ours),
+        "published": _with_bounds(*theirs),
+        "reproduced": "yes" if own["reproduced"].all() else "no",
+        "where": str(parts["where"].iloc[0]),
+    }
+
+
+def _with_bounds(value: str, low: str, high: str) -> str:
+    """Only the parts that the paper prints, to its digits."""
+    if low and high:
+        return f"{value} [{low}, {high}]"
+    return f"{value} (at most {high})" if high else value
