@@ -128,16 +128,14 @@ def _client(backend: Backend, model: str, base_url: str | None) -> Client:
 
 @contextmanager
 def _collector(client: Client | None, workers: int, cluster: str | None) -> Iterator[Collector]:
-    executor = dask_executor(cluster) if cluster else ThreadPoolExecutor(workers)
-    try:
-        yield Collector(executor, workers, client.endpoint if client else None)
-    except KeyboardInterrupt:
-        typer.echo("Interrupted. Everything collected is kept; the same command goes on.", err=True)
-        sys.stdout.flush()
-        # A request that was left in flight must not keep the process until its time-out.
-        os._exit(130)
-    finally:
-        executor.shutdown(wait=False, cancel_futures=True)
+    with dask_executor(cluster) if cluster else ThreadPoolExecutor(workers) as executor:
+        try:
+            yield Collector(executor, workers, client.endpoint if client else None)
+        except KeyboardInterrupt:
+            typer.echo("Interrupted. Everything collected is kept; the same command goes on.", err=True)
+            sys.stdout.flush()
+            # A request that was left in flight must not keep the process until its time-out.
+            os._exit(130)
 
 
 @app.command()

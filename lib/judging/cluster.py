@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import Executor
+from contextlib import contextmanager
 
 from lib.errors import UserError
 
 
-def dask_executor(address: str) -> Executor:
-    """An executor on the workers of a Dask scheduler, such as ``tcp://127.0.0.1:8786``.
+@contextmanager
+def dask_executor(address: str) -> Iterator[Executor]:
+    """An executor on the workers of a Dask scheduler, such as ``tcp://127.0.0.1:8786``; disconnects at the end.
 
     Raises UserError where Dask is not installed or no scheduler answers.
     """
@@ -17,7 +20,10 @@ def dask_executor(address: str) -> Executor:
     except ModuleNotFoundError as error:
         raise UserError("--cluster needs Dask: pip install -r requirements-cluster.txt") from error
     try:
-        executor: Executor = Client(address).get_executor()
+        client = Client(address, set_as_default=False)
     except (OSError, ValueError) as error:
         raise UserError(f"No Dask scheduler answers at {address}: {error}") from error
-    return executor
+    with client:
+        # Asking a model is no pure function: each request is one of its own, even where the arguments are equal.
+        executor: Executor = client.get_executor(pure=False)
+        yield executor

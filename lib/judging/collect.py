@@ -113,6 +113,8 @@ class Collector:
     def _collect(
         self, tasks: Sequence[Task], total: int, store: Store, keep: Callable[[Task, Any], bool], unit: str
     ) -> Collected:
+        for notice in store.notices:
+            log.warning("%s", notice)
         collected, in_a_row = Collected(), 0
 
         def record(task: Task, answer: Any) -> None:
@@ -167,7 +169,8 @@ class _Flight:
     def rest(self) -> Iterator[tuple[Task, Any]]:
         """What was already asked when a collection ended early: an answer that was paid for is not thrown away."""
         for future, task in self._flying.items():
-            if not future.cancel() and wait([future]) and future.exception() is None:
+            wait([future])
+            if future.exception() is None:
                 yield task, future.result()
 
     def _launch(self) -> None:
