@@ -13,9 +13,11 @@ import nbformat
 
 from lib import REFERENCE, ROOT
 from lib.book import layout
-from lib.book.publish import parameters_of, publish, title, write
+from lib.book.dependencies import files_behind
+from lib.book.publish import executed, parameters_of, title, write
 
 NOTEBOOKS = ROOT / "notebooks"
+MACHINERY = [ROOT / "lib" / "book" / name for name in ("jobs.py", "publish.py")]
 
 
 class Job(NamedTuple):
@@ -40,26 +42,29 @@ class Job(NamedTuple):
         """Whether the published copy is missing or was made from something else."""
         if not self.target.exists():
             return True
-        metadata = json.loads(self.target.read_text(encoding="utf-8"))["metadata"]
-        return bool(metadata.get("book", {}).get("key") != self.key)
+        return not self.stamp.exists() or self.stamp.read_text() != self.key
+
+    @property
+    def stamp(self) -> Path:
+        """Where the key of the published copy is kept: beside it, so that the copy itself stays the same."""
+        return self.target.with_suffix(".key")
 
 
 def plan(toc: dict[str, Any], shown: Sequence[layout.Shown]) -> list[Job]:
     """The notebooks of a book, chapters first in the order of the runs."""
     present = [one for one in shown if one.folder]
-    code = digest_of([*sorted((ROOT / "lib").rglob("*.py")), *sorted(REFERENCE.iterdir()), ROOT / "requirements.txt"])
+    constant = digest_of([*sorted(REFERENCE.iterdir()), ROOT / "requirements.txt", *MACHINERY])
     data = {one.name: digest_of(sorted(one.folder.glob("*.json*"))) for one in present if one.folder}
-    jobs = [_chapter(name, one, shown, code, data) for one in present for name in layout.chapters(toc)]
-    return jobs + [_page(name, present, code, data) for name in layout.pages(toc)]
+    jobs = [_chapter(name, one, shown, constant, data) for one in present for name in layout.chapters(toc)]
+    return jobs + [_page(name, present, constant, data) for name in layout.pages(toc)]
 
 
 def execute(job: Job) -> float:
     """Publish one notebook; returns the seconds it took."""
     start = time.perf_counter()
     job.target.with_suffix(".md").unlink(missing_ok=True)
-    publish(job.source, job.target, job.parameters)
-    notebook = nbformat.read(job.target, as_version=4)
-    notebook.metadata["book"] = {**notebook.metadata.get("book", {}), "key": job.key}
+    job.stamp.unlink(missing_ok=True)
+    notebook = executed(job.source, job.parameters)
     targets = "".join(f"({label})=\n" for label in job.labels)
     first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
     heading = f"# {title(notebook)}"
@@ -68,6 +73,7 @@ def execute(job: Job) -> float:
     if job.note:
         notebook.cells.insert(notebook.cells.index(first) + 1, nbformat.v4.new_markdown_cell(job.note, id="run-note"))
     write(notebook, job.target)
+    job.stamp.write_text(job.key)
     return time.perf_counter() - start
 
 
@@ -80,20 +86,20 @@ def digest_of(paths: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def _chapter(name: str, one: layout.Shown, shown: Sequence[layout.Shown], code: str, data: dict[str, str]) -> Job:
+def _chapter(name: str, one: layout.Shown, shown: Sequence[layout.Shown], constant: str, data: dict[str, str]) -> Job:
     source = NOTEBOOKS / f"{name}.ipynb"
     others = [other for other in shown if other.name != one.name]
     also = [other for other in others if other.folder]
     offered = {"run": one.run, "also": [other.run for other in also]}
     links = ", ".join(f"[{other.name}](#{other.name}-{name})" for other in others)
     note = f"Computed from the run `{one.name}`." + (f" The same chapter on another run: {links}." if links else "")
-    return _job(source, one.name, offered, _labels(name, one, shown), note, code, data, [one, *also])
+    return _job(source, one.name, offered, _labels(name, one, shown), note, constant, data, [one, *also])
 
 
-def _page(name: str, present: Sequence[layout.Shown], code: str, data: dict[str, str]) -> Job:
+def _page(name: str, present: Sequence[layout.Shown], constant: str, data: dict[str, str]) -> Job:
     source = NOTEBOOKS / layout.PAGES / f"{name}.ipynb"
     offered = {"run": present[0].run, "also": [other.run for other in present[1:]]}
-    return _job(source, layout.PAGES, offered, (), "", code, data, present)
+    return _job(source, layout.PAGES, offered, (), "", constant, data, present)
 
 
 def _job(
@@ -102,14 +108,17 @@ def _job(
     offered: dict[str, Any],
     labels: tuple[str, ...],
     note: str,
-    code: str,
+    constant: str,
     data: dict[str, str],
     runs: Sequence[layout.Shown],
 ) -> Job:
     parameters = {name: value for name, value in offered.items() if name in parameters_of(source)}
     read = runs[: (1 if "run" in parameters else 0) + (len(runs) - 1 if "also" in parameters else 0)]
     notebook = nbformat.read(source, as_version=4)
-    told = [code, [cell.source for cell in notebook.cells], parameters, labels, note, [data[one.name] for one in read]]
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    cells = [cell.source for cell in notebook.cells]
+    uses = digest_of(files_behind(code))
+    told = [constant, uses, cells, parameters, labels, note, [data[one.name] for one in read]]
     key = hashlib.sha256(json.dumps(told).encode()).hexdigest()
     run = folder if note else ""
     return Job(source, ROOT / "book" / folder / source.name, parameters, labels, run, note, key)

@@ -44,24 +44,28 @@ def _default(notebook: Path, name: str, value: ast.expr) -> Any:
 
 
 def publish(source: Path, target: Path, parameters: Mapping[str, Any]) -> None:
-    """Execute ``source`` with ``parameters`` into ``target``; with none it can be rewritten in place.
-
-    The copy shows the values that were used: the cell of defaults is left out of the page.
+    """Execute ``source`` with ``parameters`` into ``target``; without any it can be rewritten in place.
 
     Raises:
         UserError: an unknown parameter, no cell of parameters, or a cell that fails.
     """
+    write(executed(source, parameters), target)
+
+
+def executed(source: Path, parameters: Mapping[str, Any]) -> Any:
+    """The notebook as it stands after execution. It shows the values that were used: the defaults are left out.
+
+    Raises:
+        UserError: as ``publish``.
+    """
     known = parameters_of(source)
     if unknown := sorted(set(parameters) - set(known)):
         raise UserError(f"{source.name} has no parameter {', '.join(unknown)}. It knows: {', '.join(known)}.")
-    values = {**known, **parameters} if parameters else {}
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_suffix(".partial.ipynb")
     try:
-        papermill.execute_notebook(
+        notebook = papermill.execute_notebook(
             str(source),
-            str(partial),
-            parameters=values,
+            None,
+            parameters={**known, **parameters} if parameters else {},
             kernel_name="python3",
             language="python",
             progress_bar=False,
@@ -69,12 +73,9 @@ def publish(source: Path, target: Path, parameters: Mapping[str, Any]) -> None:
             cwd=str(ROOT / "notebooks"),
             extra_arguments=["--IPKernelApp.log_level=50"],
         )
-        notebook = scrub(_read(partial))
     except PapermillExecutionError as error:
         raise UserError(f"{source}: cell {error.exec_count} failed.\n{error.ename}: {error.evalue}") from error
-    finally:
-        partial.unlink(missing_ok=True)
-    write(notebook, target)
+    return scrub(notebook)
 
 
 def scrub(notebook: Any) -> Any:
@@ -100,6 +101,7 @@ def scrub(notebook: Any) -> Any:
 def write(notebook: Any, target: Path) -> None:
     """Write a notebook, unless the file already says the same (so that the book need not read it again)."""
     nbformat.validate(notebook)
+    target.parent.mkdir(parents=True, exist_ok=True)
     text = nbformat.writes(notebook) + "\n"
     if not target.exists() or target.read_text(encoding="utf-8") != text:
         target.write_text(text, encoding="utf-8")
