@@ -16,6 +16,7 @@ import yaml
 
 from lib import ROOT
 from lib.book import layout
+from lib.book.explorer import write_explorer
 from lib.book.jobs import NOTEBOOKS, Job, digest_of, execute, plan
 from lib.book.publish import title
 from lib.book.stubs import stub
@@ -45,7 +46,9 @@ def build_book(runs: Sequence[str] = (), *, out: Path | None = None, workers: in
     table.write_text(yaml.safe_dump(_titled(toc), sort_keys=False), encoding="utf-8")
     write_bundle(ROOT / "book" / "_static" / "vega-book.js")
     _make_pages(output, table)
-    return output / "_build" / "html" / f"{toc['root']}.html"
+    html = output / "_build" / "html"
+    write_explorer(html, shown)
+    return html / f"{toc['root']}.html"
 
 
 def _titled(toc: dict[str, Any]) -> dict[str, Any]:
