@@ -18,10 +18,11 @@ HOW = (
 def stub(notebook: Any, label: str, run: str) -> str:
     """A page in place of a run's chapter: its title, how to get the run, and the paper's own figures.
 
-    A notebook narrows the figures with its metadata ``book.published``, a list of metric names (or their beginnings).
+    A notebook narrows the figures with its metadata ``book.published``, a list of metrics (or their beginnings) and
+    judges.
     """
     wanted = tuple(notebook.metadata.get("book", {}).get("published", ()))
-    rows = [row for row in _published() if not wanted or row["metric"].startswith(wanted)]
+    rows = [row for row in _published() if not wanted or row["metric"].startswith(wanted) or row["judge"] in wanted]
     lines = [f"({label})=", f"# {title(notebook)} ({run})", "", HOW, ""]
     if rows:
         lines += [
