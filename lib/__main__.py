@@ -24,7 +24,7 @@ from lib.desk.injector import JudgedSet
 from lib.errors import UserError
 from lib.fetch import fetch_paper
 from lib.judging.bench import MODEL_FREE, MODEL_JUDGES, make_judges, needs_model
-from lib.judging.clients import Client, Decoding, OllamaClient, OpenAIClient
+from lib.judging.clients import CallFailed, Client, Decoding, OllamaClient, OpenAIClient
 from lib.judging.cluster import dask_executor
 from lib.judging.collect import Collector
 from lib.runs import Run
@@ -203,7 +203,7 @@ def main() -> None:
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     try:
         app()
-    except UserError as error:
+    except (UserError, CallFailed) as error:
         typer.echo(f"Error: {error}", err=True)
         sys.exit(1)
 
