@@ -72,8 +72,16 @@ def publish_chapters(shown: Sequence[layout.Shown], *, workers: int, say: Callab
                 _write_stub(name, one)
     due = [job for job in jobs if job.is_due()]
     say(f"{len(jobs)} notebooks in the book, {len(due)} to execute")
-    if not due:
-        return
+    if due:
+        execute_all(due, workers=workers, say=say)
+
+
+def execute_all(due: Sequence[Job], *, workers: int, say: Callable[[str], None] = print) -> None:
+    """Execute notebooks, ``workers`` at once; the first that fails stops those that have not begun.
+
+    Raises:
+        UserError: a notebook failed.
+    """
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         futures = {pool.submit(execute, job): job for job in due}
         try:
@@ -88,7 +96,7 @@ def _watch(futures: dict[Future[float], Job], say: Callable[[str], None]) -> Non
     while waiting:
         done, waiting = wait(waiting, return_when=FIRST_EXCEPTION, timeout=1)
         for future in done:
-            say(f"  {futures[future].target.relative_to(ROOT)}: {future.result():.0f} s")
+            say(f"  {futures[future].source.stem} {futures[future].run}: {future.result():.0f} s")
 
 
 def _write_stub(chapter: str, run: layout.Shown) -> None:
