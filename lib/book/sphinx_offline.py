@@ -7,23 +7,32 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.utils.math import latex2mathml
+from docutils.utils.math import MathError, latex2mathml
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
 
 
-def _mathml(node: Any, display: str) -> str:
-    tree = latex2mathml.tex2mathml(node.astext(), as_block=display == "block")
-    return str(tree).replace("<math", f'<math aria-label="{escape(node.astext())}"', 1)
+def mathml(node: nodes.Node, *, block: bool) -> str:
+    """A formula's MathML, which says its LaTeX to a screen reader; LaTeX that can't be read is a warning."""
+    latex = node.astext()
+    try:
+        tree = str(latex2mathml.tex2mathml(latex, as_block=block))
+    except MathError as error:
+        logger.warning("formula %r: %s", latex, error, location=node)
+        return f"<code>{escape(latex)}</code>"
+    return tree.replace("<math", f'<math aria-label="{escape(latex)}"', 1)
 
 
 def visit_inline(translator: Any, node: Any) -> None:
     """Write a formula within a sentence."""
-    translator.body.append(_mathml(node, "inline"))
+    translator.body.append(mathml(node, block=False))
     raise nodes.SkipNode
 
 
 def visit_block(translator: Any, node: Any) -> None:
     """Write a formula on a line of its own."""
-    translator.body.append(f'<div class="math">{_mathml(node, "block")}</div>')
+    translator.body.append(f'<div class="math">{mathml(node, block=True)}</div>')
     raise nodes.SkipNode
 
 
