@@ -17,7 +17,7 @@
       title: { color: ink, subtitleColor: ink },
       axis: Object.assign({ gridColor: line, domainColor: line, tickColor: line }, text),
       header: text,
-      legend: Object.assign({}, text, { symbolFillColor: ink, symbolStrokeColor: ink }),
+      legend: Object.assign({ symbolFillColor: ink }, text),
       view: Object.assign({}, own.view, { stroke: line }),
     });
   }
@@ -35,7 +35,7 @@
     const menu = drawn.querySelector("summary");
     if (menu) menu.setAttribute("aria-label", "Save this chart");
     target.replaceChildren(...drawn.childNodes);
-    target.classList.add("vega-embed");
+    target.classList.add("vega-embed", "has-actions");
     target.setAttribute("role", "group");
     figure.dataset.ready = "1";
   }
