@@ -1,4 +1,4 @@
-"""Kill -9 at 200 random moments: no verdict that was reported as written is lost, none is there twice."""
+"""Kill -9 at 200 random moments of a collection: no verdict that was written is lost, none is there twice."""
 
 from __future__ import annotations
 
@@ -9,35 +9,58 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from run_builders import trajectory
 
-from lib.records import Label, Verdict
+from lib.judging.collect import Collector
+from lib.records import Judgement, Label, Verdict, View, view_of
 from lib.runs import Run
+from lib.store import Store
 
 KILLS = 200
-KEYS = [(f"T-{index}", f"judge-{judge}") for judge in range(4) for index in range(60)]
+JUDGES = 4
+ITEMS = [trajectory(f"T-{index}", Label(False, None, None, True)) for index in range(60)]
+ID_OF = {view_of(item, steps=True).token: item.trajectory_id for item in ITEMS}
+KEYS = [(item.trajectory_id, f"judge-{judge}") for judge in range(JUDGES) for item in ITEMS]
+
+
+class Quick:
+    """A judge whose verdict on a trajectory is always the same: see ``expected``."""
+
+    shows_steps = True
+
+    def __init__(self, number: int) -> None:
+        self.judge_id = f"judge-{number}"
+        self.batch = f"batch-{number % 2}"
+
+    def settings(self) -> dict[str, Any]:
+        return {"backend": "none"}
+
+    def judge(self, view: View) -> Judgement:
+        time.sleep(0.0003)
+        verdict = expected((ID_OF[view.token], self.judge_id))
+        return Judgement(faulty=verdict.faulty, confidence=verdict.confidence, rationale=verdict.rationale)
 
 
 def expected(key: tuple[str, str]) -> Verdict:
-    """A fake judge. Some verdicts are long, so that a kill can land inside a write."""
+    """Some verdicts are long, so that a kill can land inside a write."""
     length = 400_000 if KEYS.index(key) % 8 == 0 else 200
     return Verdict(trajectory_id=key[0], judge_id=key[1], faulty=False, confidence=0.8, rationale="x" * length)
 
 
 def collect(folder: Path, report: int) -> None:
-    """Collect what is missing with four threads; report a verdict once the store says that it is written."""
-    with Run.open(folder).collecting() as store, ThreadPoolExecutor(4) as threads:
-        for judge in range(4):
-            store.register_judge(f"judge-{judge}", {"judge": judge}, {"started": time.time()})
+    """The collector itself, four judges on four workers, which reports each verdict once the store has written it."""
+    write = Store.add_verdict
 
-        def judge_one(key: tuple[str, str]) -> None:
-            time.sleep(0.0003)
-            store.add_verdict(expected(key))
-            os.write(report, json.dumps(key).encode() + b"\n")
+    def write_and_report(store: Store, verdict: Verdict) -> None:
+        write(store, verdict)
+        os.write(report, json.dumps((verdict.trajectory_id, verdict.judge_id)).encode() + b"\n")
 
-        list(threads.map(judge_one, [key for key in KEYS if key not in store.done]))
+    Store.add_verdict = write_and_report  # type: ignore[method-assign]
+    with ThreadPoolExecutor(4) as threads:
+        Collector(threads, 4).verdicts(Run.open(folder), [Quick(number) for number in range(JUDGES)])
 
 
 def start(folder: Path) -> tuple[int, int]:
@@ -92,11 +115,9 @@ def test_no_verdict_is_lost_and_none_is_there_twice_when_the_collector_is_killed
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rng = random.Random(20)
-    label = Label(False, None, None, True)
-    items = [trajectory(f"T-{index}", label) for index in range(60)]
     killed = torn = runs = 0
     while killed < KILLS:
-        run = Run.create(tmp_path / f"run-{runs}", {}, items)
+        run = Run.create(tmp_path / f"run-{runs}", {}, ITEMS)
         runs += 1
         reported: set[tuple[str, str]] = set()
         complete = False
