@@ -51,9 +51,9 @@
   const caught = (said, truth) => said && said.flagged && truth.faulty;
 
   const AGREEMENTS = {
-    right: (right, n) => n > 0 && right === n,
-    wrong: (right, n) => n > 0 && right === 0,
-    same: (right, n) => n > 0 && (right === n || right === 0),
+    right: (right, n) => n > 1 && right === n,
+    wrong: (right, n) => n > 1 && right === 0,
+    same: (right, n) => n > 1 && (right === n || right === 0),
     split: (right, n) => right > 0 && right < n,
   };
 

@@ -45,6 +45,8 @@
   function heading(run, i, truth, acts) {
     const step = truth.faulty ? ` The fault is at step ${truth.step}.` : "";
     const outcome = truth.correct ? "The outcome is right." : "The outcome is wrong.";
+    const tags = [[truth.type ?? "clean", truth.faulty ? "fault" : "clean"], [truth.stratum ?? "stratum not known", ""]];
+    if (truth.faulty) tags.splice(1, 0, [truth.correct ? "silent" : "loud", ""]);
     return el(
       "header",
       {},
@@ -52,10 +54,8 @@
       el(
         "p",
         { className: "explorer-truth" },
-        el("span", { className: truth.faulty ? "explorer-tag fault" : "explorer-tag clean" }, truth.type ?? "clean"),
-        truth.faulty ? el("span", { className: "explorer-tag" }, truth.correct ? "silent" : "loud") : null,
-        el("span", { className: "explorer-tag" }, truth.stratum ?? "stratum not known"),
-        el("span", {}, `${outcome}${step}`),
+        tags.flatMap(([text, kind]) => [el("span", { className: `explorer-tag ${kind}` }, text), " "]),
+        `${outcome}${step}`,
       ),
       siblings(run, i, acts),
     );

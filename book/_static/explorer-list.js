@@ -6,6 +6,38 @@
   const MARGIN = 10; // rows kept beyond each edge of the view
   const ROW = 3.5; // height of a row, in the page's own size of type (rem)
 
+  /** Put into a row what is known of a trajectory, and what was said: by one judge, or (-1) a mark for each. */
+  explorer.fillRow = function (row, run, i, judge) {
+    const truth = run.truth(i);
+    const type = truth.type && !run.ids[i].includes(truth.type) ? truth.type : null;
+    const about = [type, truth.faulty ? (truth.correct ? "silent" : "loud") : "clean", truth.stratum];
+    row.append(
+      el("bdi", { className: "explorer-id" }, run.ids[i]),
+      el("span", { className: "explorer-about" }, about.filter(Boolean).join(" · ")),
+      judge < 0 ? marks(run, i, truth) : oneMark(run.said(i, judge), truth),
+    );
+  };
+
+  function marks(run, i, truth) {
+    const given = run.judges.map((_, judge) => run.said(i, judge));
+    const right = given.filter((said) => worth(said, truth) === "right").length;
+    const spoken = `, ${right} of ${given.filter(Boolean).length} judges right`;
+    const drawn = given.map(function (said, judge) {
+      const title = `${run.judges[judge].id}: ${said ? explorer.short(said) : "no verdict"}`;
+      return el("span", { className: worth(said, truth), title }, sign(said, truth));
+    });
+    const [aside, shown] = [{ className: "explorer-aside" }, { "aria-hidden": "true" }];
+    return el("span", { className: "explorer-marks" }, el("span", aside, spoken), el("span", shown, drawn));
+  }
+
+  function oneMark(said, truth) {
+    const text = said ? `${sign(said, truth)} ${explorer.short(said)}` : "no verdict";
+    return el("span", { className: "explorer-marks" }, el("span", { className: worth(said, truth) }, text));
+  }
+
+  const worth = (said, truth) => (!said ? "none" : said.flagged === truth.faulty ? "right" : "wrong");
+  const sign = (said, truth) => (!said ? "·" : said.status !== "o" ? "!" : said.flagged === truth.faulty ? "✓" : "✗");
+
   explorer.List = class {
     /**
      * @param box the listbox element.

@@ -19,7 +19,7 @@
   const [form, panes, side, detail] = ["filters", "panes", "side", "detail"].map(find);
   const fields = form.elements;
   const title = document.title;
-  const list = new explorer.List(find("list"), fillRow, open);
+  const list = new explorer.List(find("list"), (row, i) => explorer.fillRow(row, run, i, judge), open);
   let runs = [];
   let run = null;
   let judge = -1; // place of the judge that is filtered for
@@ -89,7 +89,8 @@
     find("columns").replaceChildren(...run.judges.map((one) => el("span", { title: one.id }, shape(one))));
     find("starts").replaceChildren(...STARTS.map(start).filter(Boolean));
     const left = run.judges.filter((one, place) => !run.counting[place]).map((one) => one.id);
-    find("counted").textContent = left.length ? `Agreement and “any judge” leave out the baselines: ${left.join(", ")}.` : "";
+    const without = left.length ? ` It and “any judge” leave out the baselines: ${left.join(", ")}.` : "";
+    find("counted").textContent = `Agreement needs the verdicts of two judges.${without}`;
   }
 
   /** A link to a view that is worth a look, if there is anything to be seen in it. */
@@ -118,41 +119,9 @@
     list.show(rows);
     const verdicts = rows.reduce((sum, i) => sum + run.given(i, judge), 0);
     const [n, all, said] = [rows.length, run.size, verdicts].map((number) => number.toLocaleString("en"));
-    find("count").textContent = rows.length ? `${n} of ${all} trajectories, ${said} verdicts` : `None of ${all} trajectories passes these filters.`;
+    const none = `None of ${all} trajectories passes these filters.`;
+    find("count").textContent = rows.length ? `${n} of ${all} trajectories, ${said} verdicts` : none;
   }
-
-  function fillRow(row, i) {
-    const truth = run.truth(i);
-    const id = run.ids[i];
-    const what = truth.type && !id.includes(truth.type) ? truth.type : null;
-    const about = [what, truth.faulty ? (truth.correct ? "silent" : "loud") : "clean", truth.stratum];
-    row.append(
-      el("bdi", { className: "explorer-id" }, id),
-      el("span", { className: "explorer-about" }, about.filter(Boolean).join(" · ")),
-      judge < 0 ? marks(i, truth) : oneMark(run.said(i, judge), truth),
-    );
-  }
-
-  function marks(i, truth) {
-    const given = run.judges.map((_, place) => run.said(i, place));
-    const right = given.filter((said) => said && said.flagged === truth.faulty).length;
-    const spoken = `, ${right} of ${given.filter(Boolean).length} judges right`;
-    const cells = given.map((said, place) => {
-      const cell = el("span", { className: worth(said, truth) }, sign(said, truth));
-      cell.title = `${run.judges[place].id}: ${said ? explorer.short(said) : "no verdict"}`;
-      return cell;
-    });
-    const drawn = el("span", { "aria-hidden": "true" }, cells);
-    return el("span", { className: "explorer-marks" }, el("span", { className: "explorer-aside" }, spoken), drawn);
-  }
-
-  function oneMark(said, truth) {
-    const text = said ? `${sign(said, truth)} ${explorer.short(said)}` : "no verdict";
-    return el("span", { className: "explorer-marks" }, el("span", { className: worth(said, truth) }, text));
-  }
-
-  const worth = (said, truth) => (said ? (said.flagged === truth.faulty ? "right" : "wrong") : "none");
-  const sign = (said, truth) => (said ? (said.status !== "o" ? "!" : said.flagged === truth.faulty ? "✓" : "✗") : "·");
 
   // --- the opened trajectory
 
