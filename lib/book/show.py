@@ -128,7 +128,7 @@ def _heading(trajectory: Trajectory) -> str:
     if not label.faulty:
         return f"{trajectory.trajectory_id}: clean"
     survived = "silent (the outcome is right)" if label.outcome_correct else "loud (the outcome is wrong)"
-    return f"{trajectory.trajectory_id}: {label.failure_type}, {survived}"
+    return f"{trajectory.trajectory_id}: {label.failure_type or 'untyped'}, {survived}"
 
 
 def observation_text(step: Step) -> str:

@@ -1,4 +1,4 @@
-"""Clean and faulty runs side by side, for every stratum and every fault that it can carry, from the real injector."""
+"""Clean and faulty trajectories side by side, for every stratum and fault that fit, from the real injector."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EDITS: dict[FaultType, str] = {
     "hallucinated_argument": "The policy of an item that does not exist is asked for, which fails. No policy is read.",
     "skipped_precondition": "Eligibility is not checked, and the order total is refunded.",
     "ignored_observation": "The check authorises less, because of a restocking fee; the total is refunded anyway.",
-    "premature_stop": "The run ends after the check: nothing is refunded or escalated, and the customer is put off.",
+    "premature_stop": "The agent stops after the check: nothing is refunded or escalated, and the customer is put off.",
     "unsupported_claim": "The reply gets one more sentence, which asserts something that no tool call shows.",
 }
 
@@ -45,7 +45,7 @@ def cases(seed: int) -> Iterator[Case]:
 
 
 def aligned(clean: list[Step], faulty: list[Step]) -> list[tuple[Step | None, Step | None]]:
-    """Steps side by side by the tool they call; None where a run has no counterpart."""
+    """Steps side by side by the tool they call; None where one has no counterpart."""
     rows: list[tuple[Step | None, Step | None]] = []
     before, after = ([step.call.tool for step in steps] for steps in (clean, faulty))
     for _, low, high, start, stop in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
@@ -83,7 +83,7 @@ def _facts(case: Case) -> list[tuple[str, str]]:
         ("Edit", EDITS[case.fault]),
         ("Labelled step", str(case.faulty.label.failure_step)),
         ("Outcome", outcome),
-        ("Final answer", "the same as in the clean run" if same else "differs from the clean run"),
+        ("Final answer", "the same as without the fault" if same else "differs from that without the fault"),
         ("The eight rules", "; ".join(f"step {one.step}: {one.message}" for one in violations) or "none fires"),
     ]
 

@@ -1,0 +1,95 @@
+"""The book's headline: what changes for a judge when it is shown the steps, in a sentence and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from lib.analysis import charts
+from lib.analysis.scores import Scores
+from lib.book.show import Prose, prose
+
+PARTS = dict(zip(("silent_recall", "loud_recall", "false_alarm_rate"), charts.PARTS, strict=True))
+CAPTION = "The grey line is the judge's own false-alarm rate: recall at or near it is no detection."
+
+
+class Headline(NamedTuple):
+    """The answer in words, and the figure that shows it."""
+
+    answer: Prose
+    chart: charts.AnyChart
+
+
+def headline(scores: Scores, order: Sequence[str]) -> Headline:
+    """The headline of a run.
+
+    Args:
+        order: the run's full order of judges.
+    """
+    return Headline(_answer(scores), survival_chart(scores, order))
+
+
+def survival_chart(scores: Scores, order: Sequence[str]) -> charts.AnyChart:
+    """Silent and loud recall of every judge against its false alarms."""
+    found = scores.metrics[scores.metrics["metric"].isin(PARTS)]
+    rows = found.assign(part=found["metric"].map(PARTS)).drop(columns="metric")
+    said = "; ".join(f"{judge} {_spoken(own)}" for judge, own in rows.groupby("judge_id", sort=False))
+    chart = charts.recall_by_survival(
+        rows,
+        order,
+        title="Recall of silent and loud faults, against false alarms",
+        description=f"Dot plot of the share flagged, per judge, with 95 percent intervals: {said}.",
+    )
+    return charts.captioned(chart, CAPTION)
+
+
+def both_views(scores: Scores) -> list[str]:
+    """Models that judged both views, in the run's order: their judges are the same but for what they are shown."""
+    shown = {
+        kind: [j.partition(":")[2] for j in scores.judges if j.startswith(f"{kind}:")] for kind in ("outcome", "step")
+    }
+    return [model for model in shown["outcome"] if model in shown["step"]]
+
+
+def _answer(scores: Scores) -> Prose:
+    models = both_views(scores)
+    if not models:
+        return prose(
+            "No model has judged both views of this run yet, so the question is open here. What the figure shows are "
+            "judges without a model: rules, and the baselines that every judge has to beat."
+        )
+    best = max(models, key=lambda model: scores.estimate(f"step:{model}", "youden_j").value)
+    outcome, step = f"outcome:{best}", f"step:{best}"
+    gain, wary = scores.delta(step, outcome, "silent_recall"), scores.delta(step, outcome, "false_alarm_rate")
+    return prose(
+        "Shown only the goal and the final answer, {best:code} flags {silent:ci} of the silent faults and {alarms:ci} "
+        "of the clean trajectories. Shown the steps, the same model flags {silent_step:ci} and {alarms_step:ci}. From "
+        "one to the other its recall of silent faults changes by {gain:+.3f} and its false-alarm rate by {wary:+.3f}. "
+        + _verdict(gain.low, gain.high, wary.low, wary.high),
+        best=best,
+        silent=scores.estimate(outcome, "silent_recall"),
+        alarms=scores.estimate(outcome, "false_alarm_rate"),
+        silent_step=scores.estimate(step, "silent_recall"),
+        alarms_step=scores.estimate(step, "false_alarm_rate"),
+        gain=gain.value,
+        wary=wary.value,
+    )
+
+
+def _verdict(gain_low: float, gain_high: float, alarms_low: float, alarms_high: float) -> str:
+    """What the two differences say, where their intervals allow to say it."""
+    if gain_low > 0 and alarms_high <= 0:
+        return "Seeing the steps helps: it catches more and disturbs less."
+    if gain_low > 0 and alarms_low > 0:
+        return "It catches more because it flags more."
+    if gain_high < 0 and alarms_high < 0:
+        return "Shown the steps it mostly flags less, faults and clean trajectories alike."
+    if gain_low <= 0 <= gain_high and alarms_low <= 0 <= alarms_high:
+        return "Neither difference is clear of zero: for this model the steps make none that can be seen here."
+    return ""
+
+
+def _spoken(own: pd.DataFrame) -> str:
+    return ", ".join(f"{row.part} {row.value:.2f}" for row in own.itertuples() if pd.notna(row.value))
