@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from lib.analysis.scores import Scores, is_fixed
+from lib.analysis.newcombe import difference_interval
+from lib.analysis.scores import Estimate, Scores, is_fixed
 
 BASELINES = ("always-faulty", "always-clean", "coin")
+COIN = "a coin"
 
 
 def base_rates(trajectories: pd.DataFrame) -> pd.DataFrame:
@@ -32,8 +34,9 @@ def floor_check(scores: Scores, judges: Sequence[str] | None = None, least: int 
     """Whether each judge tells faulty from clean at all.
 
     A judge passes when the whole interval of Youden's J (recall minus false-alarm rate) lies above 0, where every
-    judge lies that does not look: always-faulty, always-clean, a coin. F1 is no such test, since with three faults
-    in four it rewards flagging everything; a judge that passes below that F1 is told so in its reason.
+    judge lies that does not look: always-faulty, always-clean, a coin. The interval is ``difference_interval``, since
+    judges near the floor have rates of 0 or 1. F1 is no such test: with three faults in four it rewards flagging
+    everything; a judge that passes below that F1 is told so in its reason.
 
     Args:
         least: faulty and clean trajectories that a judge needs to be graded, since a bootstrap of few says nothing.
@@ -49,14 +52,20 @@ def floor_check(scores: Scores, judges: Sequence[str] | None = None, least: int 
         share = flagged.value / scores.n[judge] if scores.n[judge] else float("nan")
         recall, alarms = (scores.estimate(judge, metric) for metric in ("recall", "false_alarm_rate"))
         bar = 2 * recall.n / (scores.n[judge] + recall.n) if recall.n else float("nan")
+        low, high = (float("nan"), float("nan")) if is_fixed(judge) else _interval(recall, alarms)
         if min(recall.n, alarms.n) < least:
             passed, reason = None, f"needs at least {least} faulty and {least} clean trajectories"
         else:
-            passed, reason = _verdict(judge, j.value, j.low, j.high, share, f1.value, bar)
+            passed, reason = _verdict(judge, j.value, low, high, share, f1.value, bar)
         rates = [recall.value, alarms.value]
-        rows.append([judge, scores.n[judge], *rates, j.value, j.low, j.high, share, f1.value, bar, passed, reason])
+        rows.append([judge, scores.n[judge], *rates, j.value, low, high, share, f1.value, bar, passed, reason])
     names = ["judge_id", "n", "recall", "false_alarm_rate", "youden_j", "low", "high", "share_flagged", "f1"]
     return pd.DataFrame(rows, columns=[*names, "f1_always_faulty", "passed", "reason"])
+
+
+def _interval(recall: Estimate, alarms: Estimate) -> tuple[float, float]:
+    hits, false_alarms = (round(rate.value * rate.n) if rate.n else 0 for rate in (recall, alarms))
+    return difference_interval(hits, recall.n, false_alarms, alarms.n)
 
 
 def _verdict(
@@ -69,10 +78,16 @@ def _verdict(
     if share == 1:
         return False, "flags everything: the same as always-faulty"
     exact = is_fixed(judge)
-    above = j > 0 if exact else low > 0
+    above, below = (j > 0, j < 0) if exact else (low > 0, high < 0)
     span = f"{j:.3f}" if exact else f"{j:.3f} [{low:.3f}, {high:.3f}]"
     if above:
         below_bar = f", though its F1 {f1:.3f} is below the {bar:.3f} of always-faulty" if f1 < bar else ""
         return True, f"Youden's J {span} is above 0{below_bar}"
-    like = "always-faulty" if share > 0.9 else "always-clean" if share < 0.1 else "a coin"
-    return False, f"Youden's J {span} is not above 0: no better than {like} ({share:.0%} flagged)"
+    if below and nearest_baseline(share) == COIN:
+        return False, f"Youden's J {span} is below 0: it flags clean runs more often than faulty ones"
+    return False, f"Youden's J {span} is not above 0: no better than {nearest_baseline(share)} ({share:.0%} flagged)"
+
+
+def nearest_baseline(share: float) -> str:
+    """Which judge that does not look flags about this share of all trajectories."""
+    return "always-faulty" if share > 0.9 else "always-clean" if share < 0.1 else COIN

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.proportion import confint_proportions_2indep
 
 from lib.analysis.bootstrap import exact_interval
 from lib.analysis.judges import judge_name
+from lib.analysis.newcombe import difference_interval
 from lib.analysis.scores import is_fixed
 from lib.records import FaultType, Trajectory, Verdict
 
@@ -25,8 +25,8 @@ DETECTION_FIELDS = (
 def detection(rows: pd.DataFrame, kind: str = KIND) -> pd.DataFrame:
     """Recall of one fault type beside the false-alarm rate, and whether they differ.
 
-    The interval of recall − false-alarm rate is Newcombe's for two independent proportions (hybrid score, 1998,
-    method 10); a judge detects when it lies above 0. A judge of fixed rules has no interval: its sign decides.
+    A judge detects when the interval of recall − false-alarm rate (``difference_interval``) lies above 0. A judge of
+    fixed rules has no interval: its sign decides.
 
     Args:
         rows: frame of ``joined``.
@@ -46,15 +46,13 @@ def detection(rows: pd.DataFrame, kind: str = KIND) -> pd.DataFrame:
 def _beside(faults: int, caught: int, clean: int, alarms: int, *, fixed: bool) -> list[object]:
     nan = float("nan")
     recall, rate = caught / faults if faults else nan, alarms / clean if clean else nan
-    excess, interval = recall - rate, (nan, nan)
-    if fixed or not faults or not clean:
-        low = high = alarm_low = alarm_high = nan
-    else:
-        (low, high), (alarm_low, alarm_high) = exact_interval(caught, faults), exact_interval(alarms, clean)
-        interval = confint_proportions_2indep(caught, faults, alarms, clean, method="newcomb")
-    ends = (excess, excess) if fixed else interval
-    reading = OPEN if np.isnan(excess) else ABOVE if ends[0] > 0 else BELOW if ends[1] < 0 else ALIKE
-    bounds = [float(bound) for bound in (low, high, alarm_low, alarm_high, *interval)]
+    excess, bounds = recall - rate, [nan] * 6
+    if not fixed and faults and clean:
+        ends = exact_interval(caught, faults), exact_interval(alarms, clean)
+        between = difference_interval(caught, faults, alarms, clean)
+        bounds = [float(bound) for pair in (*ends, between) for bound in pair]
+    low, high = (excess, excess) if fixed else bounds[4:]
+    reading = OPEN if np.isnan(excess) else ABOVE if low > 0 else BELOW if high < 0 else ALIKE
     return [faults, caught, recall, *bounds[:2], clean, alarms, rate, *bounds[2:4], excess, *bounds[4:], reading]
 
 

@@ -35,10 +35,15 @@ def pair_scores(
     trajectories: pd.DataFrame, verdicts: pd.DataFrame, ensemble: str, single: str, reps: int, seed: int
 ) -> Scores:
     """Scores of both over the trajectories that both judged, so that a difference of values is the paired one."""
-    own = verdicts[verdicts["judge_id"].isin([ensemble, single])]
+    shared = shared_verdicts(verdicts, ensemble, single)
+    return score(trajectories, shared, reps=reps, seed=seed, judges=[ensemble, single], order=[ensemble, single])
+
+
+def shared_verdicts(verdicts: pd.DataFrame, *judges: str) -> pd.DataFrame:
+    """The verdicts of these judges on the trajectories that each of them judged."""
+    own = verdicts[verdicts["judge_id"].isin(judges)]
     counts = own.groupby("trajectory_id")["judge_id"].nunique()
-    shared = own[own["trajectory_id"].isin(counts.index[counts == 2])]
-    return score(trajectories, shared, reps=reps, seed=seed, order=[ensemble, single])
+    return own[own["trajectory_id"].isin(counts.index[counts == len(judges)])]
 
 
 def axis_deltas(scores: Scores, ensemble: str, single: str) -> pd.DataFrame:

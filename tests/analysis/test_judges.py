@@ -14,9 +14,9 @@ def test_id_falls_into_kind_members_and_model():
 
 
 def test_ensembles_give_no_reasons_and_outcome_judges_see_no_steps():
-    assert judge_name("step:m").reasons and judge_name("outcome:m").reasons
-    assert not judge_name("selfcons5:m").reasons and not judge_name("coin").reasons
-    assert not judge_name("outcome:m").sees_steps and judge_name("selfcons5:m").sees_steps
+    judges = ("step:m", "outcome:m", "selfcons5:m", "coin")
+    assert [judge_name(judge).reasons for judge in judges] == [True, True, False, False]
+    assert [judge_name(judge).sees_steps for judge in judges] == [True, False, True, True]
 
 
 def test_ensemble_is_read_against_the_step_judge_of_its_model():

@@ -1,0 +1,253 @@
+"""Chapter 4: an ensemble against one greedy pass of the same model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from lib.analysis import consistency, members
+from lib.analysis.joined import joined
+from lib.analysis.judges import ensembles, judge_name
+from lib.analysis.scores import Scores
+from lib.analysis.tables import DASH
+from lib.book.show import Prose, listed, prose, said
+from lib.runs import Frames, Run
+
+NONE = "This run has no ensemble beside one pass of the same model, so this chapter has nothing to compute from it."
+SIZES = (1, 3, 5, 7, 9, 11)
+KINDS = ("silent", "loud", "clean")
+RATES = ("recall", "silent_recall", "loud_recall", "false_alarm_rate")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An ensemble and the single pass of its model, on the trajectories that both judged.
+
+    Attributes:
+        kept: whether the members' verdicts were kept; if not, the votes are read off the ensemble's confidence.
+        deltas, costs, flips, majority, misses, confidence: frames of ``lib.analysis.consistency`` and ``members``.
+        votes: as of ``members.votes``; empty where they are not known.
+    """
+
+    ensemble: str
+    single: str
+    scores: Scores
+    kept: bool
+    deltas: pd.DataFrame
+    costs: pd.DataFrame
+    votes: pd.DataFrame
+    flips: pd.DataFrame
+    majority: pd.DataFrame
+    misses: pd.DataFrame
+    confidence: pd.DataFrame
+
+    @property
+    def n(self) -> int:
+        return self.scores.n[self.ensemble]
+
+    def shared(self, verdicts: pd.DataFrame) -> pd.DataFrame:
+        return consistency.shared_verdicts(verdicts, self.ensemble, self.single)
+
+    def distribution(self) -> pd.DataFrame:
+        """``members.vote_distribution`` with the votes in words."""
+        table = members.vote_distribution(self.votes)
+        votes = [votes_text(yes, k) for yes, k in zip(table["yes"], table["k"], strict=True)]
+        return table.assign(votes=votes)
+
+    def answer(self) -> Prose:
+        return said(
+            delta_answer(self.deltas, self.ensemble, self.single, self.n),
+            cost_answer(self.costs),
+            None if self.votes.empty else votes_answer(self.flips, self.votes),
+            None if self.misses.empty else misses_answer(self.misses.iloc[0]),
+        )
+
+    def source(self) -> Prose:
+        """Where the votes are from."""
+        if self.kept:
+            return prose("{judge:code} kept each member's verdict.", judge=self.ensemble)
+        if self.votes.empty:
+            return prose(
+                "{judge:code} kept no members, and its confidence is no share of votes: how they voted is not known.",
+                judge=self.ensemble,
+            )
+        return prose(
+            "{judge:code} kept no members. Its confidence is the share of votes behind its verdict, so that the number "
+            "of votes can be read off it; which member voted how, and what each stated as its confidence, cannot.",
+            judge=self.ensemble,
+        )
+
+
+def stacked(pairs: Sequence[Pair], frame: str) -> pd.DataFrame:
+    """One of the frames of all pairs, with ``judge_id`` the ensemble's."""
+    frames = [getattr(pair, frame).assign(judge_id=pair.ensemble) for pair in pairs]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["judge_id", "value"])
+
+
+def distributions(pairs: Sequence[Pair]) -> pd.DataFrame:
+    """Vote distributions of all pairs; ``row`` is the kind of run, after the ensemble's id where there are several."""
+    frames = [
+        own.assign(row=[kind if len(pairs) == 1 else f"{kind}, {pair.ensemble}" for kind in own["kind"]])
+        for pair in pairs
+        for own in [pair.distribution()]
+    ]
+    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["row", "kind"])
+    return table.sort_values("kind", key=lambda kinds: kinds.map(KINDS.index), kind="stable", ignore_index=True)
+
+
+def vote_names(pairs: Sequence[Pair]) -> list[str]:
+    """Every number of votes in words, from none to all."""
+    return [
+        votes_text(yes, k) for k in sorted({int(k) for pair in pairs for k in pair.votes["k"]}) for yes in range(k + 1)
+    ]
+
+
+def growth(pairs: Sequence[Pair]) -> pd.DataFrame:
+    """Frame ensemble, members, recall, silent recall, loud recall, false-alarm rate; the greedy pass first."""
+    metrics = {name: name.replace("_", " ").replace("false alarm", "false-alarm") for name in RATES}
+    found = []
+    for pair in pairs:
+        greedy = [pair.scores.estimate(pair.single, name).value for name in RATES]
+        found.append([pair.ensemble, "one greedy pass", *greedy])
+        found += [[pair.ensemble, f"k = {row['k']}", *row[list(RATES)]] for _, row in pair.majority.iterrows()]
+    return pd.DataFrame(found, columns=["ensemble", "members", *metrics.values()])
+
+
+def votes_text(yes: int, k: int) -> str:
+    return f"{yes} of {k} flag"
+
+
+def gather(opened: Run, frames: Frames, judges: Sequence[str], reps: int, seed: int) -> list[Pair]:
+    """Every ensemble of ``judges`` with the single pass of its model."""
+    pairs = ensembles(judges)
+    kept = members.member_frame(v for v in opened.verdicts() if v.judge_id in pairs) if pairs else None
+    return [] if kept is None else [_pair(frames, kept, a, b, reps, seed) for a, b in pairs.items()]
+
+
+def _pair(frames: Frames, kept: pd.DataFrame, ensemble: str, single: str, reps: int, seed: int) -> Pair:
+    trajectories = frames.trajectories
+    scores = consistency.pair_scores(trajectories, frames.verdicts, ensemble, single, reps, seed)
+    shared = consistency.shared_verdicts(frames.verdicts, ensemble, single)
+    own = kept[(kept["judge_id"] == ensemble) & kept["trajectory_id"].isin(shared["trajectory_id"])]
+    has_members = not own.empty
+    votes = (
+        members.votes(own, trajectories)
+        if has_members
+        else consistency.recovered_votes(trajectories, shared, [ensemble])
+    )
+    misses = members.shared_misses(own, trajectories) if has_members else consistency.misses_from_votes(votes)
+    return Pair(
+        ensemble,
+        single,
+        scores,
+        has_members,
+        consistency.axis_deltas(scores, ensemble, single),
+        consistency.cost_ratios(scores, ensemble, single),
+        votes,
+        consistency.flips(votes),
+        members.majority_at(votes, SIZES),
+        consistency.with_interval(misses),
+        consistency.confidence_beside(votes, joined(trajectories, shared), ensemble, single),
+    )
+
+
+def answer(pairs: Sequence[Pair], judges: Sequence[str]) -> Prose:
+    """The chapter's answer: a paragraph for each pair, or why there is none."""
+    alone = [judge for judge in judges if judge_name(judge).kind == "selfcons" and judge not in ensembles(judges)]
+    lonely = prose("Without a single pass of its model to compare with: {who}.", who=listed(alone)) if alone else None
+    if not pairs:
+        return said(prose(NONE), lonely)
+    return Prose("\n\n".join(str(part) for part in [*(pair.answer() for pair in pairs), lonely] if part is not None))
+
+
+def delta_answer(deltas: pd.DataFrame, ensemble: str, single: str, n: int) -> Prose:
+    """On which axes the two can be told apart, and F1 with its interval."""
+    known = deltas[deltas["reading"] != consistency.UNDEFINED]
+    better, worse = (known[known["reading"] == reading] for reading in (consistency.BETTER, consistency.WORSE))
+    first = prose(
+        "On the {n} runs that both judged, the majority of {k} passes ({ensemble:code}) can be told apart from one "
+        "greedy pass ({single:code}) on {told} of {axes} axes{split}.",
+        n=n,
+        k=judge_name(ensemble).k,
+        ensemble=ensemble,
+        single=single,
+        told=len(better) + len(worse) or "none",
+        axes=len(known),
+        split=_split(better, worse),
+    )
+    if not known["metric"].isin(["silent_recall", "loud_recall"]).any():
+        return first  # without a fault, F1 is 0 for whoever flags anything
+    return said(first, *(f1_answer(row) for _, row in known[known["metric"] == "f1"].iterrows()))
+
+
+def f1_answer(row: pd.Series) -> Prose:
+    """How F1 changes."""
+    if row["ensemble"] == row["single"] == 0:
+        return prose(
+            "Both have an F1 of 0: neither flags a single fault, so there is nothing for a majority to improve."
+        )
+    return prose(
+        "F1 changes by {change}{zero}.",
+        change=Prose(difference_cell(row["value"], row["low"], row["high"])),
+        zero=", an interval that includes 0" if row["reading"] == consistency.ALIKE else "",
+    )
+
+
+def difference_cell(value: float, low: float, high: float) -> str:
+    """``-0.009 [-0.020, +0.000]``: a difference with its sign, without brackets where it has no interval."""
+    if math.isnan(value):
+        return DASH
+    numbers = [f"{round(number, 3) + 0.0:+.3f}" for number in (value, low, high)]
+    return numbers[0] if math.isnan(low) else f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"
+
+
+def _split(better: pd.DataFrame, worse: pd.DataFrame) -> Prose:
+    parts = [f"{word} on {', '.join(own['axis'])}" for word, own in (("better", better), ("worse", worse)) if len(own)]
+    return Prose(f" ({'; '.join(parts)})" if parts else "")
+
+
+def cost_answer(costs: pd.DataFrame) -> Prose | None:
+    """What the ensemble costs, as a multiple of one pass; None where neither time nor tokens are known."""
+    ratios = costs.dropna(subset="ratio").set_index("cost")["ratio"]
+    if ratios.empty:
+        return None
+    told = [prose("{r:.1f} times the {cost}", r=ratio, cost=cost) for cost, ratio in ratios.items()]
+    return prose("It costs {what}.", what=Prose(", ".join(str(part) for part in told)))
+
+
+def votes_answer(flips: pd.DataFrame, votes: pd.DataFrame) -> Prose:
+    """How often the members agree."""
+    total = flips[flips["kind"] == "all"].iloc[0]
+    if (votes["yes"] == 0).all():
+        return prose("No member ever flags anything, so there is nothing for a majority to settle.")
+    return prose(
+        "Its members vote alike on {agreed} of {n} runs; two of them disagree with a chance of {flip:.3f} on average.",
+        agreed=int(total["unanimous"]),
+        n=int(total["n"]),
+        flip=total["flip_rate"],
+    )
+
+
+def misses_answer(row: pd.Series) -> Prose:
+    """Whether the members miss the same faults."""
+    if not row["missed_by_all"]:
+        return prose("No fault is missed by all members.")
+    numbers = {
+        "k": int(row["missed_by_all"]),
+        "n": int(row["faults"]),
+        "share": row["observed"],
+        "alone": row["independent"],
+        "cells": row["independent_in_cells"],
+    }
+    text = "All of them miss {k} of {n} faults ({share:.3f}); were their misses independent, it would be {alone:.3f}"
+    if row["low"] <= row["independent"]:
+        return prose(text + ", which is within the interval of what is seen.", **numbers)
+    within = (
+        ", and still more than the {cells:.3f} of members that only find the same kinds of fault hard"
+        if row["low"] > row["independent_in_cells"]
+        else "; that some kinds of fault are hard for every member is enough to explain it (that alone: {cells:.3f})"
+    )
+    return prose(text + within + ". A majority cannot repair what all of them miss.", **numbers)
