@@ -18,7 +18,7 @@ def mathml(node: nodes.Node, *, block: bool) -> str:
     latex = node.astext()
     try:
         tree = str(latex2mathml.tex2mathml(latex, as_block=block))
-    except MathError as error:
+    except (MathError, AttributeError) as error:  # the latter is how the parser fails at a line break
         logger.warning("formula %r: %s", latex, error, location=node)
         return f"<code>{escape(latex)}</code>"
     return tree.replace("<math", f'<math aria-label="{escape(latex)}"', 1)

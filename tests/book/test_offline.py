@@ -15,3 +15,4 @@ def test_a_formula_is_mathml_and_says_its_latex() -> None:
 
 def test_latex_that_cannot_be_read_is_a_warning_and_stays_text() -> None:
     assert mathml(nodes.math(text=r"\nothing{<b>"), block=True) == r"<code>\nothing{&lt;b&gt;</code>"
+    assert mathml(nodes.math(text=r"a \\ \frac{n}{m}"), block=False) == r"<code>a \\ \frac{n}{m}</code>"
