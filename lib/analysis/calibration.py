@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.stats import norm
 
 from lib.analysis.bootstrap import exact_interval
 from lib.analysis.joined import in_judge_order
-from lib.analysis.quantities import BIN_EDGES, confidence_bin
+from lib.analysis.quantities import BIN_EDGES, Floats, confidence_bin
 
 
 def reliability(rows: pd.DataFrame) -> pd.DataFrame:
@@ -77,3 +78,41 @@ def confidence_support(rows: pd.DataFrame) -> pd.DataFrame:
     table = groups.agg(n=("right", "size"), accuracy=("right", "mean")).reset_index()
     table["share"] = table["n"] / table.groupby("judge_id")["n"].transform("sum")
     return in_judge_order(rows, table[["judge_id", "confidence", "n", "share", "accuracy"]])
+
+
+def separation(rows: pd.DataFrame) -> pd.DataFrame:
+    """Whether confidence tells a judge's right verdicts from its wrong ones.
+
+    Returns:
+        Frame judge_id, right, wrong (counts), right_confidence, wrong_confidence (means; NaN where there is none),
+        auc, low, high: the chance that a right verdict carries more confidence than a wrong one, ties counting half
+        (0.5 tells nothing), with its interval after DeLong, DeLong and Clarke-Pearson (1988); NaN with fewer than
+        two of either.
+    """
+    found = []
+    for judge, own in rows.groupby("judge_id", sort=False):
+        hit = own["right"].to_numpy(bool)
+        stated = own["confidence"].to_numpy(float)
+        right, wrong = stated[hit], stated[~hit]
+        means = (part.mean() if part.size else np.nan for part in (right, wrong))
+        found.append((judge, right.size, wrong.size, *means, *_delong(right, wrong)))
+    names = ["judge_id", "right", "wrong", "right_confidence", "wrong_confidence", "auc", "low", "high"]
+    return pd.DataFrame(found, columns=names)
+
+
+def _delong(right: Floats, wrong: Floats) -> tuple[float, float, float]:
+    """Area under the curve, and its normal interval from the variance of placement values, cut off at 0 and 1."""
+    if min(right.size, wrong.size) < 2:
+        return np.nan, np.nan, np.nan
+    above = _placements(right, wrong)
+    below = 1 - _placements(wrong, right)
+    area = float(above.mean())
+    half = float(norm.ppf(0.975) * np.sqrt(above.var(ddof=1) / right.size + below.var(ddof=1) / wrong.size))
+    return area, max(0.0, area - half), min(1.0, area + half)
+
+
+def _placements(values: Floats, others: Floats) -> Floats:
+    """For each value, the share of ``others`` below it, equal ones counting half."""
+    ordered = np.sort(others)
+    placed: Floats = (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
+    return placed / others.size

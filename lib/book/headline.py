@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from lib.analysis import charts
+from lib.analysis.gate import view_pairs
 from lib.analysis.scores import Scores
 from lib.book.show import Prose, prose
 
@@ -31,9 +32,10 @@ def headline(scores: Scores, order: Sequence[str]) -> Headline:
     return Headline(_answer(scores), survival_chart(scores, order))
 
 
-def survival_chart(scores: Scores, order: Sequence[str]) -> charts.AnyChart:
-    """Silent and loud recall of every judge against its false alarms."""
-    found = scores.metrics[scores.metrics["metric"].isin(PARTS)]
+def survival_chart(scores: Scores, order: Sequence[str], judges: Sequence[str] | None = None) -> charts.AnyChart:
+    """Silent and loud recall of every judge (or of ``judges``) against its false alarms."""
+    shown = scores.judges if judges is None else judges
+    found = scores.metrics[scores.metrics["metric"].isin(PARTS) & scores.metrics["judge_id"].isin(shown)]
     rows = found.assign(part=found["metric"].map(PARTS)).drop(columns="metric")
     said = "; ".join(f"{judge} {_spoken(own)}" for judge, own in rows.groupby("judge_id", sort=False))
     chart = charts.recall_by_survival(
@@ -45,16 +47,8 @@ def survival_chart(scores: Scores, order: Sequence[str]) -> charts.AnyChart:
     return charts.captioned(chart, CAPTION)
 
 
-def both_views(scores: Scores) -> list[str]:
-    """Models that judged both views, in the run's order: their judges are the same but for what they are shown."""
-    shown = {
-        kind: [j.partition(":")[2] for j in scores.judges if j.startswith(f"{kind}:")] for kind in ("outcome", "step")
-    }
-    return [model for model in shown["outcome"] if model in shown["step"]]
-
-
 def _answer(scores: Scores) -> Prose:
-    models = both_views(scores)
+    models = [pair.model for pair in view_pairs(scores.judges)]
     if not models:
         return prose(
             "No model has judged both views of this run yet, so the question is open here. What the figure shows are "

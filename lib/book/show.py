@@ -80,6 +80,12 @@ def said(*parts: Prose | None) -> Prose:
     return Prose(" ".join(part.markdown for part in parts if part is not None))
 
 
+def bullets(parts: Iterable[Prose | None]) -> Prose:
+    """Sentences as a list, a single one as a paragraph; None is left out."""
+    shown = [part.markdown for part in parts if part is not None]
+    return Prose("\n".join(f"- {text}" for text in shown) if len(shown) > 1 else "".join(shown))
+
+
 def plain(text: str) -> str:
     """Text that Markdown shows as it stands, on one line."""
     flat = " ".join(text.split())

@@ -1,0 +1,37 @@
+"""Verdicts that were not read from a whole reply: how many there are, and how much hangs on them."""
+
+from __future__ import annotations
+
+from lib.analysis.scores import Scores
+from lib.analysis.tables import Table
+from lib.book.scoreboard import LABELS, NO_VERDICTS
+from lib.book.show import Prose, prose
+
+METRICS = ("f1", "silent_recall", "loud_recall", "false_alarm_rate", "youden_j")
+
+
+def unread(scores: Scores) -> Prose | Table:
+    """How many verdicts were not read from a whole reply: a sentence where all were, else a table."""
+    if not scores.judges:
+        return prose(NO_VERDICTS)
+    broken = scores.status[scores.status["ok"] < scores.status["n"]]
+    if broken.empty:
+        return prose("Every one of the {n} verdicts was read from a whole reply.", n=int(scores.status["n"].sum()))
+    return Table(
+        broken.rename(columns={"judge_id": "judge"}).set_index("judge"),
+        "Replies that could not be read (unparseable) or were cut off (truncated); the other judges have none",
+    )
+
+
+def readings_table(scores: Scores) -> Prose | Table:
+    """What the main metrics would be if each verdict that is not ok were wrong, or right."""
+    found = scores.readings[scores.readings["metric"].isin(METRICS)]
+    if found.empty:
+        return prose("So there is only one reading of the scores.")
+    cells = found.assign(cell=[f"{row.value:.3f} ({row.worst:.3f} to {row.best:.3f})" for row in found.itertuples()])
+    wide = cells.set_index(["judge_id", "metric"])["cell"].unstack(sort=False)[list(METRICS)].rename(columns=LABELS)
+    return Table(
+        wide.rename_axis(index="judge", columns=None),
+        "Scores with each such verdict as clean (in brackets: if each were wrong, and if each were right)",
+        data=found,
+    )
