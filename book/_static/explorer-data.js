@@ -13,23 +13,25 @@
 
   /** The content of a data file; a script, since a page opened from a file may not fetch anything else. */
   explorer.load = function (key, version) {
-    if (!loads.has(key)) loads.set(key, new Promise(function (resolve, reject) {
-      const source = new URL(`${key}.js${version ? `?v=${version}` : ""}`, root);
-      const script = explorer.el("script", { src: source.href });
-      script.addEventListener("load", function () {
-        script.remove();
-        resolve(arrived.get(key));
-        arrived.delete(key);
-      });
-      script.addEventListener("error", function () {
-        script.remove();
-        loads.delete(key);
-        reject(new explorer.Missing(`The explorer's data is incomplete: explorer-data/${key}.js is missing. Build the book again.`));
-      });
-      document.head.append(script);
-    }));
+    if (arrived.has(key)) return Promise.resolve(arrived.get(key));
+    if (!loads.has(key)) loads.set(key, request(key, version).finally(() => loads.delete(key)));
     return loads.get(key);
   };
+
+  function request(key, version) {
+    return new Promise(function (resolve, reject) {
+      const script = explorer.el("script", { src: new URL(`${key}.js${version ? `?v=${version}` : ""}`, root).href });
+      const lost = `The explorer's data is incomplete: explorer-data/${key}.js is missing. Build the book again.`;
+      function end() {
+        script.remove();
+        if (arrived.has(key)) resolve(arrived.get(key));
+        else reject(new explorer.Missing(lost));
+      }
+      script.addEventListener("load", end);
+      script.addEventListener("error", end);
+      document.head.append(script);
+    });
+  }
 
   /** Text as an address can hold it: a lone half of a surrogate pair becomes a replacement character. */
   const addressable = (text) => new URLSearchParams([["", text]]).get("");

@@ -124,8 +124,9 @@
   function line(said) {
     const where = said.step === undefined ? "" : ` at step ${said.step}`;
     const type = said.type ? `: ${said.type}` : "";
-    const status = said.status ? ` (${said.status}, so it counts as that)` : "";
-    return `${said.flagged ? `Faulty${where}${type}` : "Clean"}, confidence ${said.confidence.toFixed(2)}${status}.`;
+    const answer = said.flagged ? `faulty${where}${type}` : "clean";
+    const reply = said.status ? `${said.status} reply, counts as ${answer}` : answer;
+    return `${reply[0].toUpperCase()}${reply.slice(1)}, confidence ${said.confidence.toFixed(2)}.`;
   }
 
   /** What a judgement is worth: detection, then step and type of a fault that was caught. */

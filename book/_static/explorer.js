@@ -87,7 +87,7 @@
     const [shape, ids] = [(one) => explorer.mark(one), (one) => el("bdi", {}, one.id)];
     find("judges").replaceChildren(...run.judges.map((one) => el("li", {}, shape(one), ids(one))));
     find("columns").replaceChildren(...run.judges.map((one) => el("span", { title: one.id }, shape(one))));
-    find("starts").replaceChildren(...STARTS.map(start).filter(Boolean));
+    setTimeout(() => { if (run === entered) find("starts").replaceChildren(...STARTS.map(start).filter(Boolean)); });
     const left = run.judges.filter((one, place) => !run.counting[place]).map((one) => one.id);
     const without = left.length ? ` It and “any judge” leave out the baselines: ${left.join(", ")}.` : "";
     find("counted").textContent = `Agreement needs the verdicts of two judges.${without}`;

@@ -263,7 +263,7 @@ def test_truth_steps_votes_and_reading_of_a_reply_are_shown(explorer: Opener, tm
     expect(card).to_contain_text("Faulty at step 0, confidence 0.80. ✓ detected ✗ step is 1 ✗ type is wrong_tool")
     card.get_by_text("Votes: 1 of 2 members flagged it").click()
     expect(card.get_by_text("my vote")).to_be_visible()
-    expect(card.locator("li").nth(1)).to_contain_text("truncated")
+    expect(card.locator("li").nth(1)).to_contain_text("Truncated reply, counts as clean, confidence 0.50. ✗ missed")
     card.get_by_text("How the reply was read").first.click()
     expect(card.get_by_text("type dropped: no such type")).to_be_visible()
     expect(card.get_by_text('"zero"')).to_be_visible()
