@@ -55,7 +55,7 @@
         "p",
         { className: "explorer-truth" },
         tags.flatMap(([text, kind]) => [el("span", { className: `explorer-tag ${kind}` }, text), " "]),
-        `${outcome}${step}`,
+        `${outcome}${step} Run ${run.name}.`,
       ),
       siblings(run, i, acts),
     );

@@ -79,9 +79,6 @@
       return position < 0 ? -1 : this.rows[position + offset] ?? -1;
     }
 
-    /** Put all rows into the page, for paper. */
-    drawAll() { this.draw(true, true); }
-
     first() { return Math.max(0, this.rows.indexOf(this.opened)); }
 
     height() { return ROW * parseFloat(getComputedStyle(document.documentElement).fontSize); }
@@ -114,7 +111,7 @@
       this.open(this.rows[this.active], false);
     }
 
-    /** Put the rows in view into the page, unless they are there. */
+    /** Put the rows in view into the page, unless they are there; for paper all of them. */
     draw(anew, all) {
       const height = this.height();
       const from = all ? 0 : Math.max(0, Math.floor(this.box.scrollTop / height) - MARGIN);

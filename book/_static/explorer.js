@@ -163,7 +163,7 @@
     for (const card of cards) card.classList.toggle("chosen", Number(card.dataset.judge) === place);
     const chosen = content.querySelector(".explorer-verdict.chosen");
     if (chosen) {
-      chosen.scrollIntoView({ block: "center" });
+      chosen.scrollIntoView();
       chosen.focus({ preventScroll: true });
     } else {
       if (detail.getBoundingClientRect().top < 0) detail.scrollIntoView();
@@ -213,8 +213,14 @@
     find("link").addEventListener("click", () => copy(null));
     detail.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
     addEventListener("hashchange", () => apply().catch(report));
-    addEventListener("beforeprint", () => { if (!state.t) list.drawAll(); });
-    addEventListener("afterprint", () => list.draw(true));
+    addEventListener("beforeprint", () => { if (!state.t) print(true); });
+    addEventListener("afterprint", () => print(false));
+  }
+
+  /** The whole list goes on paper, and what its marks mean. */
+  function print(whole) {
+    find("key").open = whole;
+    list.draw(true, whole);
   }
 
   async function begin() {
