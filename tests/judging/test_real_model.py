@@ -7,13 +7,17 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from lib import ROOT
+from lib.desk.injector import JudgedSet
 from lib.judging.clients import ContextOverflow, Decoding, OpenAIClient
 from lib.judging.reply import read_reply
+from lib.runs import Run
 
 MODEL = "smollm2-135m"
 TOOL = ROOT.parent / "shared" / "tools" / "local_model.sh"
@@ -87,3 +91,45 @@ def test_a_real_server_is_described_without_a_path_of_its_machine(client: OpenAI
     assert said["version"]
     assert said["weights"] == {"ftype": "Q4_1", "n_params": 134515008, "size": 96576768}
     assert "/" not in json.dumps(said)
+
+
+def lib(*arguments: str | Path) -> str:
+    """What a command printed; it must end well."""
+    command = [sys.executable, "-m", "lib", *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_real_model_judges_and_plays_from_the_command_line_and_the_run_is_sound(
+    client: OpenAIClient, tmp_path: Path
+) -> None:
+    """Small replies are cut off by the cap on purpose: that they are counted and kept is the point."""
+    run = Run.create(tmp_path, {"dataset": {"seed": 7, "n": 7}}, JudgedSet(7, 7))
+    served = ["--run", tmp_path, "--model", MODEL, "--backend", "openai", "--base-url", client.base_url]
+    collect = ["collect", *served, "--judge", "outcome,step,selfcons", "--k", "3", "--max-tokens", "60"]
+    said = [lib(*collect, "--limit", limit) for limit in ("1", "2")]
+    verdicts = run.verdicts()
+    for line, new in zip(said, [verdicts[:3], verdicts[3:]], strict=True):
+        unread = sum(verdict.status != "ok" for verdict in new)
+        assert line == f"{len(new)} verdicts ({unread} of them not ok), 0 failures\n"
+    ids = [*run.trajectories()][:2]
+    judges = [f"outcome:{MODEL}", f"step:{MODEL}", f"selfcons3:{MODEL}"]
+    assert {(v.trajectory_id, v.judge_id) for v in verdicts} == {(item, judge) for item in ids for judge in judges}
+    for verdict in verdicts:
+        replies = verdict.members or [verdict]
+        assert len(verdict.members) == (3 if verdict.judge_id == judges[2] else 0)
+        assert all(reply.raw_reply and reply.prompt_tokens and reply.latency_s > 0 for reply in replies)
+        assert all((reply.status == "truncated") == (reply.finish_reason == "length") for reply in replies)
+        assert verdict.completion_tokens == sum(reply.completion_tokens or 0 for reply in replies)
+    settings = run.manifest["judges"]
+    assert [*settings] == judges
+    assert settings[judges[1]]["weights"]["size"] == 96576768
+    assert len(settings[judges[1]]["collections"]) == 2
+
+    lib("episodes", *served, "--n", "2", "--max-tokens", "60")
+    assert [*run.episodes()] == ["INS-00000-agent", "INS-00001-agent"]
+    counted = lib("check", "--run", tmp_path)
+    assert "episodes: 2" in counted
+    assert "transport failures: 0" in counted
+    assert all(f"{judge}: 2 verdicts" in counted for judge in judges)
