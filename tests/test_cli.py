@@ -295,3 +295,14 @@ def test_episodes_without_a_model_say_so(lib: Lib, run: Run) -> None:
     status, _, err = lib("episodes", "--run", run.folder, "--model", "")
     assert status == 1
     assert "--model" in err
+
+
+def test_a_judge_that_never_answered_is_counted_by_check_and_left_out_of_the_scores(
+    lib: Lib, run: Run, model: Script
+) -> None:
+    model.replies = [TransportError("refused") for _ in range(10)]
+    assert lib("collect", "--run", run.folder, "--judge", "step", "--model", "m")[0] == 1
+    assert "step:m: 0 verdicts, 40 missing" in lib("check", "--run", run.folder)[1]
+    status, out, _ = lib("score", "--run", run.folder, "--reps", "50", "--format", "json")
+    assert status == 0
+    assert list(json.loads(out)["judges"]) == FREE.split(",")
