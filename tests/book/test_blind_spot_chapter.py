@@ -1,0 +1,117 @@
+"""Chapter 1 says what intervals allow, and cautions where a judge does not look."""
+
+from __future__ import annotations
+
+import pytest
+
+from lib import RUNS
+from lib.analysis.agreement import by_stratum, matched_pairs, mcnemar
+from lib.analysis.joined import joined
+from lib.analysis.scores import score
+from lib.book.chapters.blind_spot import Focus, answer, pair_table, pairs_answer, pairs_table, type_frame, type_table
+from lib.book.chapters.deployment import gate_answer, gate_table
+from lib.book.chapters.limits import hidden_table, limits_answer, limits_table
+from lib.book.chapters.strata import strata_answer, strata_frame, strata_rows, strata_table
+from lib.book.views import views_of
+from lib.runs import Frames, Run
+from tests.chapter_runs import everything, faulty, loud, model_free_frames, scored, verdicts_of
+
+
+@pytest.fixture(scope="module")
+def frames() -> Frames:
+    return model_free_frames()
+
+
+@pytest.fixture(scope="module")
+def nothing(frames):
+    return ~everything(frames)
+
+
+def test_a_gain_is_called_one_only_with_its_interval_above_zero(frames):
+    scores = scored(frames, {"outcome:a": loud(frames), "step:a": faulty(frames)})
+    text = answer(scores, Focus.of(scores)).markdown
+    assert "the difference is 1.000 [1.00, 1.00], a gain" in text
+    assert "it is the silent faults that it misses" in text
+    assert "does not tell" not in text
+    same = scored(frames, {"outcome:a": loud(frames), "step:a": loud(frames)})
+    assert "from which no change can be read" in answer(same, Focus.of(same)).markdown
+
+
+def test_recall_of_a_judge_that_flags_everything_carries_a_caution(frames):
+    scores = scored(frames, {"outcome:a": loud(frames), "step:a": everything(frames)})
+    text = answer(scores, Focus.of(scores)).markdown
+    assert "the steps cost false alarms" in text
+    assert "`step:a` does not tell faulty from clean at all" in text
+
+
+def test_without_a_pair_the_chapter_shows_what_there_is(frames):
+    scores = score(*frames, reps=20)
+    focus = Focus.of(scores)
+    assert focus.judges == ["rules"]
+    assert "No model has judged this run in both views" in answer(scores, focus).markdown
+    assert "no pair" in pair_table(scores, focus).markdown
+    one = scored(frames, {"rules": loud(frames), "step:a": loud(frames)})
+    assert Focus.of(one).judges == ["step:a"]
+
+
+def test_pair_table_has_both_views_and_their_difference(frames):
+    scores = scored(frames, {"outcome:a": loud(frames), "rules": loud(frames), "step:a": faulty(frames)})
+    table = pair_table(scores, Focus.of(scores))
+    assert [row[1] for row in table.cells()] == ["outcome", "step", "step − outcome"]
+    assert table.cells()[2][3] == "1.000 [1.00, 1.00]"
+    assert set(table.data["a"]) | set(table.data["b"].dropna()) == {"outcome:a", "step:a"}
+
+
+def test_type_table_begins_with_the_false_alarms(frames):
+    scores = scored(frames, {"step:a": loud(frames)})
+    rows = type_table(type_frame(scores, ["step:a"])).cells()
+    assert rows[0][0] == "false alarms"
+    assert len(rows) == 7
+
+
+def test_matched_pairs_tell_disliking_the_case_from_seeing_the_fault(frames):
+    """A judge that flags all of three strata has a recall there, and never flags a fault whose parent it passed."""
+    strata = frames.trajectories["stratum"].isin(["happy", "restocking", "already_refunded"])
+    scores = scored(frames, {"outcome:a": strata})
+    rows = joined(frames.trajectories, verdicts_of(frames, {"outcome:a": strata}))
+    text = pairs_answer(mcnemar(matched_pairs(rows)), scores).markdown
+    assert "for no fault type" in text
+    text = strata_answer(by_stratum(rows)).markdown
+    assert "all fall in 3 of 6 strata (`happy` 17 of 17, `restocking` 17 of 17, `already_refunded` 16 of 16)" in text
+
+
+def test_pairs_of_a_judge_that_sees_every_fault_are_all_discordant(frames):
+    scores = scored(frames, {"outcome:a": faulty(frames)})
+    tests = mcnemar(matched_pairs(joined(frames.trajectories, verdicts_of(frames, {"outcome:a": faulty(frames)}))))
+    assert "for each of the 6 fault types" in pairs_answer(tests, scores).markdown
+    assert pairs_table(tests).cells()[0][:4] == ["outcome:a", "all", "251", "0"]
+
+
+def test_strata_rows_keep_the_two_sides_of_a_stratum_together(frames):
+    table = by_stratum(joined(frames.trajectories, frames.verdicts, ["rules"]))
+    assert strata_rows(table)[:3] == ["happy: faulty", "happy: clean", "restocking: faulty"]
+    assert strata_frame(table)[["low", "high"]].isna().all(axis=None)  # verdicts by rules are no sample
+    assert strata_table(table).cells()[0][:4] == ["rules", "happy", "43 of 61", "0.705"]
+
+
+def test_gate_says_what_passes_and_what_an_alarm_is_worth(frames, nothing):
+    scores = scored(frames, {"outcome:a": loud(frames), "step:a": everything(frames), "step:b": nothing})
+    text = gate_answer(scores, ["outcome:a", "step:a", "step:b"], 0.05).markdown
+    assert "`outcome:a` lets 1000 [979, 1000] pass" in text
+    assert "the share of true ones among its alarms is 0.050" in text
+    assert "It raises no alarm at all" in text
+    assert gate_table(scores, 0.05).cells()[1][1:] == ["0 [0, 21]", "1000 [964, 1000]", "0.050 [0.05, 0.05]"]
+
+
+def test_limits_are_those_of_what_each_judge_was_shown(frames):
+    views = views_of(Run.open(RUNS / "local"))
+    assert "50 of 175 silent and 50 of 125 loud cases" in limits_answer(views).markdown
+    scores = scored(frames, {"outcome:a": loud(frames), "step:a": loud(frames)}, n=200)
+    verdicts = verdicts_of(frames, {"outcome:a": loud(frames), "step:a": loud(frames)}, n=200)
+    table = limits_table(views, scores, verdicts, ["outcome:a", "step:a"])
+    shown = frames.trajectories.head(200)
+    claims = (shown["failure_type"] == "unsupported_claim").sum()
+    silent = (shown["faulty"] & shown["outcome_correct"]).sum()
+    assert table.cells()[0][2] == f"{claims / silent:.3f}"
+    assert table.cells()[1][2] == "1.000"
+    assert hidden_table(views).data.loc["wrong_tool/silent"].tolist() == [50, 0, 50]
