@@ -1,4 +1,4 @@
-"""Bars that are divided: what a whole is made of, one bar a row."""
+"""Bars that are divided, judges in a ranking, and lines to read a chart against."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from lib.analysis.chart_style import NEUTRAL, PALETTE
+from lib.analysis.chart_style import NEUTRAL, PALETTE, judge_scales
 
 _QUALITATIVE = (PALETTE[0], PALETTE[3], PALETTE[1], NEUTRAL)
 _LABELS = 170
@@ -46,8 +46,58 @@ def divided_bars(
             tooltip=[f"{row}:N", f"{part}:N", alt.Tooltip("share:Q", format=".3f"), "n:Q"],
         )
     )
-    lines = alt.TitleParams(textwrap.wrap(title, 62), anchor="start", frame="group")
-    return bars.properties(width=360, height=alt.Step(26), title=lines, description=description)
+    return bars.properties(width=360, height=alt.Step(26), title=_title(title), description=description)
+
+
+def ranked(
+    frame: pd.DataFrame,
+    order: Sequence[str],
+    rows: Sequence[str],
+    *,
+    x_title: str,
+    title: str,
+    description: str,
+    domain: tuple[float, float] = (0, 1),
+) -> alt.LayerChart:
+    """One row per judge: its value with its interval, and the bar that it is to be read against.
+
+    Args:
+        frame: ``judge_id``, ``size`` (in words), ``value``, ``low``, ``high`` (null without interval), ``bar``.
+        order: the run's order of judges, for their colours; rows: the judges from top to bottom.
+    """
+    scales = judge_scales(order)
+    y = alt.Y("judge_id:N", sort=list(rows), title=None, axis=alt.Axis(labelLimit=_LABELS))
+    scale = alt.Scale(domain=list(domain), nice=False)
+    numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high", "bar")]
+    base = alt.Chart(frame.round(4)).encode(
+        y=y,
+        color=alt.Color("judge_id:N", scale=scales.colour, legend=None),
+        tooltip=["judge_id:N", "size:N", *numbers],
+    )
+    bar = base.mark_tick(thickness=2, size=18).encode(
+        x=alt.X("bar:Q", title=x_title, scale=scale), color=alt.value(NEUTRAL)
+    )
+    whiskers = (
+        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+        .mark_rule(strokeWidth=2)
+        .encode(x=alt.X("low:Q", title=x_title, scale=scale), x2="high:Q")
+    )
+    dots = base.mark_point(filled=True, size=60, opacity=1).encode(
+        x=alt.X("value:Q", title=x_title, scale=scale), shape=alt.Shape("judge_id:N", scale=scales.shape, legend=None)
+    )
+    layers: alt.LayerChart = bar + whiskers + dots
+    return layers.properties(width=360, height=alt.Step(24), title=_title(title), description=description)
+
+
+def with_rule(chart: alt.LayerChart, at: float) -> alt.LayerChart:
+    """The chart with a dashed line across all rows, at a value of its x axis."""
+    line = alt.Chart(pd.DataFrame({"at": [at]})).mark_rule(color=NEUTRAL, strokeDash=[4, 4], strokeWidth=1.5)
+    layered: alt.LayerChart = chart + line.encode(x=alt.X("at:Q", title=None), tooltip=alt.value(None))
+    return layered
+
+
+def _title(text: str) -> alt.TitleParams:
+    return alt.TitleParams(textwrap.wrap(text, 62), anchor="start", frame="group")
 
 
 def _shades(count: int) -> list[str]:

@@ -13,7 +13,7 @@ from lib.analysis.attention import attention, attention_shares
 from lib.analysis.capability import BASELINES
 from lib.analysis.joined import joined
 from lib.analysis.judges import judge_name
-from lib.analysis.scores import Estimate
+from lib.analysis.scores import Estimate, is_fixed
 from lib.book.show import Prose, listed, prose, said
 from lib.desk.injector import UNSUPPORTED_SENTENCES
 from lib.records import Trajectory, Verdict
@@ -105,12 +105,19 @@ def gather(opened: Run, frames: Frames, judges: Sequence[str]) -> ClaimsChapter:
     return ClaimsChapter(
         detection=found,
         sentences=claims.by_sentence(rows, which),
-        strata=by_stratum(rows[rows["true_type"].eq(claims.KIND) | ~rows["faulty"].astype(bool)]),
+        strata=_strata(rows),
         spoken=attention(about, runs, UNSUPPORTED_SENTENCES),
         control=attention(clean, runs, UNSUPPORTED_SENTENCES),
         focus=_focus(found),
         miss=None if miss is None else (runs[miss.trajectory_id], miss),
     )
+
+
+def _strata(rows: pd.DataFrame) -> pd.DataFrame:
+    """Claims and clean runs by stratum; recall of a judge of fixed rules has no interval."""
+    table = by_stratum(rows[rows["true_type"].eq(claims.KIND) | ~rows["faulty"].astype(bool)])
+    table.loc[table["judge_id"].map(is_fixed).astype(bool), ["recall_low", "recall_high"]] = float("nan")
+    return table
 
 
 def _focus(found: pd.DataFrame) -> str | None:
