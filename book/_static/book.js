@@ -32,6 +32,10 @@
       actions: { export: true, source: false, compiled: false, editor: false },
       downloadFileName: title,
     });
+    for (const mark of drawn.querySelectorAll('[role="graphics-symbol"]:not([aria-label])')) {
+      mark.removeAttribute("role"); // Vega names groups without marks too, and gives them no text
+      mark.removeAttribute("aria-roledescription");
+    }
     const menu = drawn.querySelector("summary");
     if (menu) menu.setAttribute("aria-label", "Save this chart");
     target.replaceChildren(...drawn.childNodes);
@@ -120,9 +124,14 @@
 
   function startScrolling() {
     // what is wider than the page scrolls on its own, with the keyboard too
-    document.querySelectorAll(".book-table, .cell_output, pre, table.table").forEach(function (box) {
+    document.querySelectorAll(".book-table, .cell_output, pre, table.table, div.math").forEach(function (box) {
       if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible") box.tabIndex = 0;
     });
+  }
+
+  function mendRoles() {
+    // Sphinx calls the bibliography a list, but its entries have a role of their own
+    document.querySelectorAll('.citation-list[role="list"]').forEach(function (list) { list.removeAttribute("role"); });
   }
 
   function printInLight() {
@@ -136,6 +145,7 @@
 
   startTables();
   startScrolling();
+  mendRoles();
   printInLight();
   startCharts();
 })();

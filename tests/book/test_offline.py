@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docutils import nodes
 
-from lib.book.sphinx_offline import mathml
+from lib.book.sphinx_offline import list_works_as_items, mathml
 
 
 def test_a_formula_is_mathml_and_says_its_latex() -> None:
@@ -16,3 +16,9 @@ def test_a_formula_is_mathml_and_says_its_latex() -> None:
 def test_latex_that_cannot_be_read_is_a_warning_and_stays_text() -> None:
     assert mathml(nodes.math(text=r"\nothing{<b>"), block=True) == r"<code>\nothing{&lt;b&gt;</code>"
     assert mathml(nodes.math(text=r"a \\ \frac{n}{m}"), block=False) == r"<code>a \\ \frac{n}{m}</code>"
+
+
+def test_the_works_of_a_bibliography_are_items_of_its_list() -> None:
+    context = {"body": '<div role="list"><div class="citation" role="doc-biblioentry">A work</div></div>'}
+    list_works_as_items(None, "book/references", "page.html", context, None)
+    assert context["body"] == '<div role="list"><div class="citation" role="listitem">A work</div></div>'
