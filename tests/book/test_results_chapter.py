@@ -98,6 +98,7 @@ def test_runs_stand_side_by_side_and_a_baseline_only_once(frames):
     frame = across([("paper", one), ("local", other)])
     assert frame["judge_id"].tolist() == ["rules", "step:a (paper)", "step:a (local)", "step:b"]
     assert frame["false_alarm_rate"].tolist() == [0, 0, 1, 0]
+    assert across([]).empty
 
 
 def test_ceiling_names_the_outcome_judges_above_it():

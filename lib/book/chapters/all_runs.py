@@ -31,6 +31,8 @@ def across(runs: Sequence[tuple[str, Scores]]) -> pd.DataFrame:
             )
             rows.append((run, judge, scores.n[judge], *rates))
     frame = pd.DataFrame(rows, columns=["run", "judge_id", "n", "false_alarm_rate", "silent_recall", "seconds"])
+    if frame.empty:
+        return frame
     models = set(with_model(frame["judge_id"]))
     frame = frame[frame["judge_id"].isin(models) | ~frame["judge_id"].duplicated()]
     double = frame["judge_id"].duplicated(keep=False)
