@@ -105,17 +105,18 @@ SCHEMAS: dict[JudgeKind, dict[str, Any]] = {
 
 _DASHES = r"[-‐-―−]{2,}"
 _MARKER = re.compile(rf"{_DASHES}\s*(BEGIN|END)\s*{_DASHES}", re.IGNORECASE)
-_VERDICT_KEY = re.compile(
-    r"""[\\"']*\b(reasoning|faulty|failure_step|failure_type|confidence)\b[\\"']*\s*[:=]""", re.IGNORECASE
-)
+_KEYS = "reasoning|faulty|failure_step|failure_type|confidence"
+# A key begins where no letter stands before it, or after an escape (\n, \x0b): a call shows its text escaped.
+_KEY_START = r"(?:(?<![a-z])|(?<=\\[nrtvfab])|(?<=\\x[0-9a-f]{2})|(?<=\\u[0-9a-f]{4}))"
+_VERDICT_KEY = re.compile(rf"""[\\"']*{_KEY_START}({_KEYS})\b[\\"']*\s*[:=]""", re.IGNORECASE)
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 def neutralise(text: str) -> str:
     """Judged text that can't pass for anything but text: one line, no BEGIN or END marker, no verdict's keys."""
-    text = _LINE_BREAK.sub(r"\\n", text)
+    text = _VERDICT_KEY.sub(r"(\1)", text)
     text = _MARKER.sub(lambda match: f"({match[1].lower()})", text)
-    return _VERDICT_KEY.sub(r"(\1)", text)
+    return _LINE_BREAK.sub(r"\\n", text)
 
 
 def render_call(call: ToolCall) -> str:
