@@ -1,0 +1,46 @@
+"""What the hand-written pages tell a reader to type works."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+import typer
+
+from lib import ROOT
+from lib.__main__ import app
+from lib.desk.injector import JudgedSet
+from lib.records import view_of
+
+PAGES = sorted([*(ROOT / "book").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+TEXTS = {path: path.read_text(encoding="utf-8").replace("\\\n", " ") for path in PAGES}
+COMMANDS = [
+    pytest.param(shlex.split(found), id=f"{path.stem}: {found}")
+    for path, text in TEXTS.items()
+    for found in re.findall(r"python -m lib ([a-z][^`\n]*)", text)
+]
+
+
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_every_command_of_the_pages_is_one_that_the_command_line_knows(arguments):
+    command = typer.main.get_command(app).commands[arguments[0]]
+    command.make_context(arguments[0], arguments[1:])
+
+
+def test_every_file_that_the_pages_name_is_there():
+    named = {name for text in TEXTS.values() for name in re.findall(r"`((?:lib|tests|notebooks)/[\w/.]+\.\w+)`", text)}
+    assert "lib/judging/bench.py" in named
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def test_the_judge_on_the_page_is_complete():
+    source = re.search(r"```python\n(.*?)```", TEXTS[ROOT / "book" / "own_judge.md"], re.DOTALL)
+    names: dict = {}
+    exec(source[1], names)
+    judge = names["Weekdays"]()
+    flagged = {
+        t.label.failure_type for t in JudgedSet(48, 7) if judge.judge(view_of(t, steps=judge.shows_steps)).faulty
+    }
+    assert flagged == {"unsupported_claim"}
+    assert judge.settings()
