@@ -112,5 +112,6 @@ def test_ceiling_names_the_outcome_judges_above_it():
     assert "only 1 of 2 silent faults" in text
     assert "`outcome:a` with 0.400" in text
     assert "outcome:b" not in text
-    assert "No judge here sees the outcome only" in ceiling_reading(frame[2:], ceiling(views)).markdown
+    for none in (frame[2:], frame[:0]):
+        assert "No judge here sees the outcome only" in ceiling_reading(none, ceiling(views)).markdown
     assert "No ceiling is drawn" in ceiling_reading(frame, None).markdown

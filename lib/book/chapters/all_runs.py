@@ -51,7 +51,7 @@ def ceiling_reading(frame: pd.DataFrame, ceiling: Ceiling | None) -> Prose:
         silent=ceiling.silent,
         limit=ceiling.silent_recall,
     )
-    seen = frame[[judge_name(judge).kind == "outcome" for judge in frame["judge_id"]]]
+    seen = frame[np.array([judge_name(judge).kind == "outcome" for judge in frame["judge_id"]], dtype=bool)]
     above = seen[seen["silent_recall"] > ceiling.silent_recall]
     if seen.empty:
         return said(limit, prose("No judge here sees the outcome only."))
