@@ -165,8 +165,8 @@ def _table(scores: Scores) -> str:
     def cell(row: Any) -> str:
         if pd.isna(row.value):
             return "-"
-        interval = "" if pd.isna(row.low) else f" [{row.low:.3f}, {row.high:.3f}]"
-        return f"{row.value:.3f}{interval}"
+        interval = "" if pd.isna(row.low) else f" [{row.low:z.3f}, {row.high:z.3f}]"
+        return f"{row.value:z.3f}{interval}"
 
     long = scores.metrics.assign(cell=[cell(row) for row in scores.metrics.itertuples()])
     table = long.pivot_table(index="metric", columns="judge_id", values="cell", aggfunc="first")

@@ -52,7 +52,8 @@ class Collected(Struct):
 class Collector:
     """Runs tasks on any ``concurrent.futures`` executor, at most ``workers`` in flight.
 
-    ``endpoint`` is where the model is served: recorded with date and machine, never compared.
+    ``endpoint`` is where the model is served: recorded with date, machine and workers (requests that share a server
+    take longer each), never compared.
     """
 
     def __init__(self, executor: Executor, workers: int = 1, endpoint: str | None = None) -> None:
@@ -108,7 +109,8 @@ class Collector:
         machine = (
             f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
         )
-        return {"started": _now(), "machine": machine, "endpoint": self._endpoint, "limit": limit}
+        place = {"machine": machine, "endpoint": self._endpoint, "workers": self._workers}
+        return {"started": _now(), **place, "limit": limit}
 
     def _collect(
         self, tasks: Sequence[Task], total: int, store: Store, keep: Callable[[Task, Any], bool], unit: str
