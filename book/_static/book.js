@@ -129,11 +129,6 @@
     });
   }
 
-  function mendRoles() {
-    // Sphinx calls the bibliography a list, but its entries have a role of their own
-    document.querySelectorAll('.citation-list[role="list"]').forEach(function (list) { list.removeAttribute("role"); });
-  }
-
   function printInLight() {
     let before = null;
     addEventListener("beforeprint", function () {
@@ -145,7 +140,6 @@
 
   startTables();
   startScrolling();
-  mendRoles();
   printInLight();
   startCharts();
 })();
