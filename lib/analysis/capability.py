@@ -79,13 +79,13 @@ def _verdict(
         return False, "flags everything: the same as always-faulty"
     exact = is_fixed(judge)
     above, below = (j > 0, j < 0) if exact else (low > 0, high < 0)
-    span = f"{j:.3f}" if exact else f"{j:.3f} [{low:.3f}, {high:.3f}]"
     if above:
-        below_bar = f", though its F1 {f1:.3f} is below the {bar:.3f} of always-faulty" if f1 < bar else ""
-        return True, f"Youden's J {span} is above 0{below_bar}"
-    if below and nearest_baseline(share) == COIN:
-        return False, f"Youden's J {span} is below 0: it flags clean runs more often than faulty ones"
-    return False, f"Youden's J {span} is not above 0: no better than {nearest_baseline(share)} ({share:.0%} flagged)"
+        below_bar = f", though its F1 is below the {bar:.3f} of always-faulty" if f1 < bar else ""
+        return True, f"its J lies above 0{below_bar}"
+    nearest = nearest_baseline(share)
+    if below and nearest == COIN:
+        return False, "its J lies below 0: it flags clean runs more often than faulty ones"
+    return False, f"its J may be 0: no better than {nearest} ({share:.0%} flagged)"
 
 
 def nearest_baseline(share: float) -> str:

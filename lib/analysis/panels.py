@@ -89,10 +89,11 @@ def ranked(
     return layers.properties(width=360, height=alt.Step(24), title=_title(title), description=description)
 
 
-def with_rule(chart: alt.LayerChart, at: float) -> alt.LayerChart:
-    """The chart with a dashed line across all rows, at a value of its x axis."""
+def with_rule(chart: alt.LayerChart, at: float, *, x_title: str) -> alt.LayerChart:
+    """The chart with a dashed line across all rows, at a value of its x axis (whose title is given again)."""
     line = alt.Chart(pd.DataFrame({"at": [at]})).mark_rule(color=NEUTRAL, strokeDash=[4, 4], strokeWidth=1.5)
-    layered: alt.LayerChart = chart + line.encode(x=alt.X("at:Q", title=None), tooltip=alt.value(None))
+    across = alt.X("at:Q", title=x_title, axis=alt.Axis(tickCount=5))
+    layered: alt.LayerChart = chart + line.encode(x=across, tooltip=alt.value(None))
     return layered
 
 

@@ -98,6 +98,13 @@ def distributions(pairs: Sequence[Pair]) -> pd.DataFrame:
     return table.sort_values("kind", key=lambda kinds: kinds.map(KINDS.index), kind="stable", ignore_index=True)
 
 
+def by_ensemble(table: pd.DataFrame, key: str) -> pd.DataFrame:
+    """A table to be shown, with ``key`` as its row header, and the ensemble's id before it where there are several."""
+    if len(set(table["ensemble"])) > 1:
+        return table.set_index(["ensemble", key])
+    return table.drop(columns="ensemble").set_index(key)
+
+
 def vote_names(pairs: Sequence[Pair]) -> list[str]:
     """Every number of votes in words, from none to all."""
     return [
@@ -215,7 +222,8 @@ def cost_answer(costs: pd.DataFrame) -> Prose | None:
     if ratios.empty:
         return None
     told = [prose("{r:.1f} times the {cost}", r=ratio, cost=cost) for cost, ratio in ratios.items()]
-    return prose("It costs {what}.", what=Prose(", ".join(str(part) for part in told)))
+    *head, last = (str(part) for part in told)
+    return prose("It costs {what}.", what=Prose(f"{', '.join(head)} and {last}" if head else last))
 
 
 def votes_answer(flips: pd.DataFrame, votes: pd.DataFrame) -> Prose:
