@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_episodes import EPISODES, episode
+from test_episode_frames import EPISODES, episode
 
 from lib.analysis.episodes import episode_frame
 from lib.analysis.organic import against_injected, is_papers_agent, most_telling
