@@ -10,6 +10,7 @@ from lib import REFERENCE
 from lib.analysis.reproduction import published_comparison
 from lib.analysis.scores import Scores
 from lib.analysis.tables import Table
+from lib.book.scoreboard import LABELS, breakable
 from lib.book.show import Prose, prose
 
 FIGURES = REFERENCE / "trajectory_judge_figures.csv"
@@ -40,7 +41,7 @@ def _row(judge: str, metric: str, own: pd.DataFrame) -> dict[str, str]:
     theirs = [str(parts["published"].get(part, "")) for part in PARTS]
     return {
         "judge": judge,
-        "metric": metric,
+        "metric": LABELS.get(metric, breakable(metric)),
         "ours": _with_bounds(*ours),
         "published": _with_bounds(*theirs),
         "reproduced": "yes" if own["reproduced"].all() else "no",

@@ -35,6 +35,11 @@ LABELS = {
 """Metrics as the book's tables head them."""
 
 
+def breakable(name: str) -> str:
+    """A name that a narrow column may break after an underscore, without showing a hyphen."""
+    return name.replace("_", "_\u200b")
+
+
 def metric_table(
     scores: Scores,
     metrics: Sequence[str],
@@ -44,6 +49,8 @@ def metric_table(
     digits: Mapping[str, int] | None = None,
 ) -> Table | Prose:
     """Judges in rows, metrics in columns, each cell an estimate with its interval; a sentence where no judge is left.
+
+    The column n stands in the caption where all judges have the same.
 
     Args:
         digits: decimals of a metric (3 if not named).
@@ -56,6 +63,9 @@ def metric_table(
         for judge in shown
     ]
     frame = pd.DataFrame(rows, columns=["judge", "n", *(LABELS.get(metric, metric) for metric in metrics)])
+    if len({scores.n[judge] for judge in shown}) == 1:
+        caption = f"{caption}; n = {scores.n[shown[0]]}"
+        frame = frame.drop(columns="n")
     own = scores.metrics[scores.metrics["metric"].isin(metrics) & scores.metrics["judge_id"].isin(shown)]
     return Table(frame.set_index("judge"), caption, data=own)
 

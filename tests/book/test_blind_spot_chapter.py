@@ -57,8 +57,8 @@ def test_without_a_pair_the_chapter_shows_what_there_is(frames):
 def test_pair_table_has_both_views_and_their_difference(frames):
     scores = scored(frames, {"outcome:a": loud(frames), "rules": loud(frames), "step:a": faulty(frames)})
     table = pair_table(scores, Focus.of(scores))
-    assert [row[1] for row in table.cells()] == ["outcome", "step", "step − outcome"]
-    assert table.cells()[2][3] == "1.000 [1.00, 1.00]"
+    assert table.cells()[0][:2] == ["a", "silent recall"]
+    assert table.cells()[0][4:] == ["1.000 [1.00, 1.00]", "400"]
     assert set(table.data["a"]) | set(table.data["b"].dropna()) == {"outcome:a", "step:a"}
 
 
@@ -91,7 +91,7 @@ def test_strata_rows_keep_the_two_sides_of_a_stratum_together(frames):
     table = by_stratum(joined(frames.trajectories, frames.verdicts, ["rules"]))
     assert strata_rows(table)[:3] == ["happy: faulty", "happy: clean", "restocking: faulty"]
     assert strata_frame(table)[["low", "high"]].isna().all(axis=None)  # verdicts by rules are no sample
-    assert strata_table(table).cells()[0][:4] == ["rules", "happy", "43 of 61", "0.705"]
+    assert strata_table(table).cells()[0][:4] == ["rules", "happy", "43 of 61", "34 of 52"]
 
 
 def test_gate_says_what_passes_and_what_an_alarm_is_worth(frames, nothing):

@@ -17,8 +17,8 @@ def test_the_shipped_rules_stand_beside_the_published_ones_to_the_printed_digits
     assert isinstance(table, Table)
     rows = [row for row in table.cells() if row[0] == "rules"]
     assert rows == [
-        ["rules", "type_macro_f1", "0.667", "0.667", "yes", "Section 6"],
-        ["rules", "ece", "0.075", "0.075", "yes", "Table 3"],
+        ["rules", "type macro-F1", "0.667", "0.667", "yes", "Section 6"],
+        ["rules", "ECE", "0.075", "0.075", "yes", "Table 3"],
     ]
 
 

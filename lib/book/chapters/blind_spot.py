@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from lib.analysis.charts import ANCHOR
 from lib.analysis.gate import ViewPair, view_pairs
 from lib.analysis.judges import with_model
 from lib.analysis.scores import Scores
-from lib.analysis.tables import Table, interval_cell
+from lib.analysis.tables import DASH, Table, interval_cell
 from lib.book.scoreboard import LABELS, NO_VERDICTS, contrast, estimate_cell
 from lib.book.show import Prose, bullets, listed, prose, said
 from lib.records import FAULT_TYPES
@@ -106,17 +107,17 @@ def pair_table(scores: Scores, focus: Focus) -> Table | Prose:
         return prose("There is no pair of views to put in a table.")
     rows = []
     for pair in focus.pairs:
-        for judge, view in ((pair.outcome, "outcome"), (pair.step, "step")):
-            cells = [estimate_cell(scores.estimate(judge, metric)) for metric in METRICS]
-            rows.append([pair.model, view, scores.n[judge], *cells])
-        deltas = [scores.delta(pair.step, pair.outcome, metric) for metric in METRICS]
-        rows.append([pair.model, "step − outcome", deltas[0].n, *map(estimate_cell, deltas)])
-    frame = pd.DataFrame(rows, columns=["model", "view", "n", *(LABELS[metric] for metric in METRICS)])
+        for metric in METRICS:
+            single = [estimate_cell(scores.estimate(judge, metric)) for judge in (pair.outcome, pair.step)]
+            delta = scores.delta(pair.step, pair.outcome, metric)
+            rows.append([pair.model, LABELS[metric], *single, estimate_cell(delta), delta.n])
+    columns = ["model", "score", "outcome view", "step view", "step − outcome", "n, both"]
+    frame = pd.DataFrame(rows, columns=columns)
     both = pd.concat([scores.metrics.rename(columns={"judge_id": "a"}), scores.deltas])
     judges = {judge for pair in focus.pairs for judge in (pair.outcome, pair.step)}
     kept = both["a"].isin(judges) & (both["b"].isna() | both["b"].isin(judges)) & both["metric"].isin(METRICS)
     caption = "The two views of each model, and their paired difference on the trajectories judged in both"
-    return Table(frame.set_index(["model", "view"]), caption, data=both[kept])
+    return Table(frame.set_index(["model", "score"]), caption, data=both[kept])
 
 
 def type_frame(scores: Scores, judges: Sequence[str]) -> pd.DataFrame:
@@ -187,9 +188,13 @@ def pairs_table(tests: pd.DataFrame) -> Table | Prose:
             "only the faulty": tests["only_mutant"],
             "only the clean": tests["only_parent"],
             "neither": tests["neither"],
-            "p": tests["p"].map("{:.2g}".format),
-            "p, Holm": tests["p_holm"].map("{:.2g}".format).where(tests["p_holm"].notna(), None),
+            "p": tests["p"].map(_p),
+            "p, Holm": tests["p_holm"].map(_p),
         }
     )
     caption = "Faulty runs beside their clean parents: exact McNemar test, Holm over the fault types of a judge"
     return Table(frame.set_index(["judge", "fault type"]), caption, data=tests)
+
+
+def _p(value: float) -> str:
+    return DASH if math.isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}"

@@ -12,7 +12,7 @@ from lib.analysis.calibration import calibration_summary, confidence_support, se
 from lib.analysis.capability import BASELINES
 from lib.analysis.judges import with_model
 from lib.analysis.scores import Estimate, Scores
-from lib.analysis.tables import DASH, Table, interval_cell
+from lib.analysis.tables import Table, interval_cell
 from lib.book.scoreboard import NO_MODEL, NO_VERDICTS, estimate_cell
 from lib.book.show import Prose, listed, prose, said
 
@@ -185,7 +185,7 @@ def _span(frame: pd.DataFrame) -> Prose:
 
 
 def cost_table(scores: Scores, frame: pd.DataFrame) -> Table | Prose:
-    """Seconds and tokens per trajectory with intervals, and hours in all."""
+    """Seconds and tokens per trajectory, and quality, with intervals (hours in all are in the data)."""
     if frame.empty:
         return prose("So there is no table of costs.")
     rows = [
@@ -195,12 +195,11 @@ def cost_table(scores: Scores, frame: pd.DataFrame) -> Table | Prose:
             estimate_cell(scores.estimate(one.judge_id, "seconds_per_trajectory"), 2),
             estimate_cell(scores.estimate(one.judge_id, "prompt_tokens_per_trajectory"), 0),
             estimate_cell(scores.estimate(one.judge_id, "completion_tokens_per_trajectory"), 0),
-            f"{one.hours:.2f}" if one.hours == one.hours else DASH,
             estimate_cell(scores.estimate(one.judge_id, "youden_j")),
             "yes" if one.unbeaten else "no",
         )
         for one in frame.itertuples()
     ]
-    columns = ["judge", "n", "seconds", "tokens read", "tokens written", "hours in all", "Youden's J", "unbeaten"]
+    columns = ["judge", "n", "seconds", "tokens read", "tokens written", "Youden's J", "unbeaten"]
     caption = "Cost per trajectory and quality, with 95 % intervals"
     return Table(pd.DataFrame(rows, columns=columns).set_index("judge"), caption, data=frame)

@@ -13,7 +13,7 @@ from lib.analysis.judges import with_model
 from lib.analysis.reproduction import EPISODES, published_comparison
 from lib.analysis.scores import Scores
 from lib.analysis.tables import Table
-from lib.book.scoreboard import NO_MODEL, NO_VERDICTS
+from lib.book.scoreboard import NO_MODEL, NO_VERDICTS, breakable
 from lib.book.show import Prose, listed, prose, said
 from lib.records import FAULT_TYPES, STRATA
 
@@ -140,7 +140,8 @@ def strata_table(trajectories: pd.DataFrame) -> Table:
     counts = pd.crosstab(strata, kinds).reindex(columns=["clean", *FAULT_TYPES], fill_value=0)
     counts = counts.reindex([name for name in (*STRATA, UNKNOWN) if name in counts.index])
     counts["all"] = counts.sum(axis=1)
-    return Table(counts.rename_axis(index="stratum", columns=None), "Trajectories by kind of instance and fault")
+    shown = counts.rename_axis(index="stratum", columns=None).rename(columns=breakable)
+    return Table(shown, "Trajectories by kind of instance and fault", data=counts.rename_axis(columns=None))
 
 
 def all_published(scores: Scores, figures: pd.DataFrame) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from lib.analysis.scores import is_fixed
-from lib.analysis.tables import Table, interval_cell
+from lib.analysis.tables import Table
 from lib.book.show import Prose, bullets, code, prose
 
 SIDES = ("faulty", "clean")
@@ -70,17 +72,24 @@ def strata_table(table: pd.DataFrame) -> Table | Prose:
         {
             "judge": table["judge_id"],
             "stratum": table["stratum"],
-            "faults caught": [f"{one.caught} of {one.faults}" for one in table.itertuples()],
-            "recall": [interval_cell(one.recall, one.recall_low, one.recall_high) for one in table.itertuples()],
-            "silent caught": [f"{one.silent_caught} of {one.silent}" for one in table.itertuples()],
-            "clean flagged": [f"{one.false_alarms} of {one.clean}" for one in table.itertuples()],
-            "false alarms": [
-                interval_cell(one.false_alarm_rate, one.false_alarm_low, one.false_alarm_high)
+            "faults caught": [
+                _count(one.caught, one.faults, one.recall_low, one.recall_high) for one in table.itertuples()
+            ],
+            "of them silent": [_count(one.silent_caught, one.silent) for one in table.itertuples()],
+            "clean flagged": [
+                _count(one.false_alarms, one.clean, one.false_alarm_low, one.false_alarm_high)
                 for one in table.itertuples()
             ],
         }
     )
-    return Table(frame.set_index(["judge", "stratum"]), "Within each stratum, with exact 95 % intervals", data=table)
+    return Table(
+        frame.set_index(["judge", "stratum"]), "Within each stratum, with exact 95 % intervals of the share", data=table
+    )
+
+
+def _count(part: int, whole: int, low: float = math.nan, high: float = math.nan) -> str:
+    text = f"{part} of {whole}"
+    return text if math.isnan(low) else f"{text} [{low:.2f}, {high:.2f}]"
 
 
 def _without_bounds_of_rules(table: pd.DataFrame) -> pd.DataFrame:
