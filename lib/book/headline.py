@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -48,11 +49,11 @@ def survival_chart(scores: Scores, order: Sequence[str], judges: Sequence[str] |
 
 
 def _answer(scores: Scores) -> Prose:
-    models = [pair.model for pair in view_pairs(scores.judges)]
+    models = [pair.model for pair in view_pairs(scores.judges) if _compared(scores, pair.model)]
     if not models:
         return prose(
-            "No model has judged both views of this run yet, so the question is open here. What the figure shows are "
-            "judges without a model: rules, and the baselines that every judge has to beat."
+            "No model has judged enough of this run in both views yet, so the question is open here. The figure shows what "
+            "there is, beside the rules and the baselines that every judge has to beat."
         )
     best = max(models, key=lambda model: scores.estimate(f"step:{model}", "youden_j").value)
     outcome, step = f"outcome:{best}", f"step:{best}"
@@ -60,16 +61,23 @@ def _answer(scores: Scores) -> Prose:
     return prose(
         "Shown only the goal and the final answer, {best:code} flags {silent:ci} of the silent faults and {alarms:ci} "
         "of the clean trajectories. Shown the steps, the same model flags {silent_step:ci} and {alarms_step:ci}. From "
-        "one to the other its recall of silent faults changes by {gain:+.3f} and its false-alarm rate by {wary:+.3f}. "
-        + _verdict(gain.low, gain.high, wary.low, wary.high),
+        "one to the other, over the {n} trajectories judged in both views, its recall of silent faults changes by "
+        "{gain:+.3f} and its false-alarm rate by {wary:+.3f}. " + _verdict(gain.low, gain.high, wary.low, wary.high),
         best=best,
         silent=scores.estimate(outcome, "silent_recall"),
         alarms=scores.estimate(outcome, "false_alarm_rate"),
         silent_step=scores.estimate(step, "silent_recall"),
         alarms_step=scores.estimate(step, "false_alarm_rate"),
+        n=gain.n,
         gain=gain.value,
         wary=wary.value,
     )
+
+
+def _compared(scores: Scores, model: str) -> bool:
+    """Whether both views of a model have been judged on enough trajectories for the two differences to exist."""
+    deltas = [scores.delta(f"step:{model}", f"outcome:{model}", metric) for metric in PARTS]
+    return not any(math.isnan(delta.value) for delta in deltas)
 
 
 def _verdict(gain_low: float, gain_high: float, alarms_low: float, alarms_high: float) -> str:

@@ -49,3 +49,11 @@ def test_a_run_without_a_model_in_both_views_leaves_the_question_open():
     trajectories, given = opened.frames(text=False)
     scores = score(trajectories, given[given["judge_id"].isin(["rules", "coin"])], reps=10)
     assert "the question is open here" in headline(scores, scores.judges).answer.markdown
+
+
+def test_a_model_that_has_judged_no_clean_trajectory_in_one_view_is_not_compared():
+    faulty = LABELS.loc[LABELS["faulty"], "trajectory_id"]
+    step = verdicts("step:m", ALL)
+    frame = pd.concat([verdicts("outcome:m", ALL), step[step["trajectory_id"].isin(faulty)]], ignore_index=True)
+    scores = score(LABELS, frame, reps=10)
+    assert "the question is open here" in headline(scores, scores.judges).answer.markdown
