@@ -52,8 +52,8 @@ def _answer(scores: Scores) -> Prose:
     models = [pair.model for pair in view_pairs(scores.judges) if _compared(scores, pair.model)]
     if not models:
         return prose(
-            "No model has judged enough of this run in both views yet, so the question is open here. The figure shows what "
-            "there is, beside the rules and the baselines that every judge has to beat."
+            "No model has judged enough of this run in both views yet, so the question is open here. The figure shows "
+            "what there is, beside the rules and the baselines that every judge has to beat."
         )
     best = max(models, key=lambda model: scores.estimate(f"step:{model}", "youden_j").value)
     outcome, step = f"outcome:{best}", f"step:{best}"
