@@ -80,10 +80,17 @@ def test_answer_names_the_nearest_and_says_what_that_does_not_mean(labels, verdi
     apt = verdicts.assign(judge_id="step:apt", confidence=[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
     both = pd.concat([sure, apt])
     text = answer(score(labels, both, reps=50), joined(labels, both)).markdown
-    assert "The confidence of `step:apt` is nearest" in text
-    assert "furthest is `step:sure`" in text
+    assert "for `step:apt`, the lowest" in text
+    assert "for `step:sure`, the highest" in text
     assert "which cannot be told from the 0.5 of a coin" in text
     assert "`step:sure` and `step:apt` each state one and the same number" in text
+
+
+def test_answer_ranks_nothing_where_one_judge_is_all_there_is(labels, verdicts):
+    one = verdicts.assign(judge_id="step:one")
+    text = answer(score(labels, one, reps=50), joined(labels, one)).markdown
+    assert "for `step:one`, the only judge with a model" in text
+    assert "lowest" not in text
 
 
 def test_answer_without_a_model_or_a_verdict_says_so(labels, verdicts):

@@ -34,8 +34,17 @@ def test_headline_names_the_judge_that_tells_and_passes_over_the_one_that_flags_
 
 def test_headline_of_judges_that_do_not_look_claims_no_detection(frames):
     text = headline(scored(frames, {"step:a": everything(frames)}), frames.trajectories).markdown
-    assert "None of the 1 judges with a model tells faulty from clean" in text
+    assert "The one judge with a model, `step:a`, does not tell faulty from clean" in text
     assert "No judge with a model catches loud faults more often" in text
+
+
+def test_headline_says_so_where_clean_runs_are_flagged_more_readily_than_faulty_ones(frames):
+    judges = {"step:a": everything(frames), "step:b": ~loud(frames)}
+    text = headline(scored(frames, judges), frames.trajectories).markdown
+    assert "None of the 2 judges with a model" in text
+    assert "it lies below" not in text  # that of step:b does, but the highest is that of step:a
+    alone = headline(scored(frames, {"step:b": ~loud(frames)}), frames.trajectories).markdown
+    assert "it lies below: the judge flags clean runs more readily than faulty ones" in alone
 
 
 def test_headline_says_how_much_of_the_run_was_judged(frames):

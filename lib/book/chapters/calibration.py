@@ -30,15 +30,17 @@ def answer(scores: Scores, rows: pd.DataFrame) -> Prose:
         return said(prose(NO_MODEL), *(_sureness(rows[rows["judge_id"] == judge], judge) for judge in others))
     near, far = (pick(judges, key=lambda judge: scores.estimate(judge, "ece").value) for pick in (min, max))
     first = prose(
-        "The confidence of {near:code} is nearest to how often it is right: its expected calibration error is "
-        "{ece:ci}{rest}",
+        "The expected calibration error (mean distance of stated confidence from share right) is {ece:ci} for "
+        "{near:code}"
+        + (
+            ", the only judge with a model."
+            if near == far
+            else ", the lowest, and {other:ci} for {far:code}, the highest."
+        ),
         near=near,
         ece=scores.estimate(near, "ece"),
-        rest=Prose(
-            "."
-            if near == far
-            else prose("; furthest is {far:code} with {ece:ci}.", far=far, ece=scores.estimate(far, "ece")).markdown
-        ),
+        far=far,
+        other=scores.estimate(far, "ece"),
     )
     return said(first, _sureness(rows[rows["judge_id"] == far], far), _separates(rows, near), _narrow(rows, judges))
 
@@ -63,8 +65,8 @@ def _separates(rows: pd.DataFrame, near: str) -> Prose:
     if math.isnan(area.value):
         return prose("{near:code} is right (or wrong) throughout, so its confidence has nothing to tell.", near=near)
     return prose(
-        "Being near on average is not telling right from wrong in the single case: of two verdicts of {near:code}, one "
-        "right and one wrong, the right one carries more confidence in {area:ci} of all pairs, ties counting half, "
+        "Being right on average as often as stated is not telling single cases apart: of two verdicts of {near:code}, "
+        "one right and one wrong, the right one carries more confidence in {area:ci} of all pairs, ties counting half, "
         + (
             "better than the {half} of a coin."
             if area.low > 0.5

@@ -11,7 +11,7 @@ from lib.analysis.agreement import UNKNOWN
 from lib.analysis.capability import BASELINES, base_rates, floor_check
 from lib.analysis.judges import with_model
 from lib.analysis.reproduction import EPISODES, published_comparison
-from lib.analysis.scores import Scores
+from lib.analysis.scores import Estimate, Scores
 from lib.analysis.tables import Table
 from lib.book.scoreboard import NO_MODEL, NO_VERDICTS, breakable
 from lib.book.show import Prose, listed, prose, said
@@ -62,16 +62,7 @@ def _able(scores: Scores, models: Sequence[str]) -> Prose:
     best = max(graded, key=lambda judge: scores.estimate(judge, "youden_j").value)
     j = scores.estimate(best, "youden_j")
     if not able:
-        return said(
-            prose(
-                "None of the {k} judges with a model tells faulty from clean: not one has a Youden's J (recall minus "
-                "false-alarm rate) whose whole interval is above 0. The highest is that of {best:code}, {j:ci}.",
-                k=len(graded),
-                best=best,
-                j=j,
-            ),
-            _rates(scores, [best]),
-        )
+        return said(_none_able(len(graded), best, j), _rates(scores, [best]))
     verb = "tells" if len(able) == 1 else "tell"
     return said(
         prose(
@@ -84,6 +75,24 @@ def _able(scores: Scores, models: Sequence[str]) -> Prose:
             j=j,
         ),
         _rates(scores, [best]),
+    )
+
+
+def _none_able(k: int, best: str, j: Estimate) -> Prose:
+    below = " (it lies below: the judge flags clean runs more readily than faulty ones)" if j.high < 0 else ""
+    if k == 1:
+        return prose(
+            "The one judge with a model, {best:code}, does not tell faulty from clean: its Youden's J (recall minus "
+            "false-alarm rate) is {j:ci}, an interval that does not lie above 0" + below + ".",
+            best=best,
+            j=j,
+        )
+    return prose(
+        "None of the {k} judges with a model tells faulty from clean: not one has a Youden's J (recall minus "
+        "false-alarm rate) whose whole interval lies above 0. The highest is that of {best:code}, {j:ci}" + below + ".",
+        k=k,
+        best=best,
+        j=j,
     )
 
 

@@ -36,8 +36,10 @@ def _alarms(judge: str, own: pd.DataFrame) -> Prose:
         return prose(
             "The {n} false alarms of {judge:code} are spread over all strata ({each}).", n=total, judge=judge, each=each
         )
+    every = bool((raised["false_alarms"] == raised["clean"]).all())
     return prose(
-        "The {n} false alarms of {judge:code} all fall in {k} of {m} strata ({each}).",
+        "The {n} false alarms of {judge:code} all fall in {k} of {m} strata ({each})"
+        + (": it flags every clean run there, and none elsewhere." if every else "."),
         n=total,
         judge=judge,
         k=len(raised),
