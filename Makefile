@@ -20,7 +20,8 @@ lint: setup               ## format, lint, types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-test: lint                ## everything that CI checks
+test: lint                ## everything that CI checks, the optional cluster included
+	$(BIN)/pip install -q -r requirements-cluster.txt
 	$(BIN)/pytest -m "not browser"
 	$(NBVAL) notebooks
 	$(BIN)/python -m lib book
