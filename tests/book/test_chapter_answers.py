@@ -121,7 +121,7 @@ def test_baselines_are_no_judges_of_claims(tmp_path):
 @pytest.mark.parametrize(
     ("flagged", "words"),
     [
-        (nothing, "0 of 1 judges with a model tell faulty runs from clean ones"),
+        (nothing, "No judge with a model can tell faulty runs from clean ones"),
         (nothing, "(flagging nothing)"),
         (everything, "(flagging everything)"),
         (lambda t: not faults(t), "(flagging clean runs more often than faulty ones)"),
@@ -133,7 +133,7 @@ def test_floor_says_who_passes_and_why_not(tmp_path, flagged, words):
 
 
 def test_size_is_only_read_from_different_sizes(tmp_path):
-    assert "use one size of model" in floor_text(run_of(tmp_path, said(STEP, faults)))
+    assert "Models of only one size have judged" in floor_text(run_of(tmp_path, said(STEP, faults)))
 
 
 @pytest.mark.parametrize(
@@ -147,6 +147,23 @@ def test_size_is_only_read_from_different_sizes(tmp_path):
 )
 def test_size_is_read_as_the_grades_fall(tmp_path, small, large, words):
     assert words in floor_text(run_of(tmp_path, [*said("step:m:0.5b", small), *said(STEP, large)]))
+
+
+@pytest.mark.parametrize(
+    ("within", "high", "passed", "words"),
+    [
+        ((-0.1, 0.1), 0.5, True, "nothing is left of the J of `step:m`"),
+        ((0.1, 0.2), 0.5, True, ""),
+        ((0.1, 0.2), -0.1, False, "`step:m` flags faulty runs more often than clean ones after all"),
+        ((0.0, 0.0), -0.1, False, "nothing is left of the J of `step:m`"),
+        ((float("nan"), float("nan")), 0.5, True, ""),
+    ],
+)
+def test_j_that_comes_from_the_kind_of_case_is_said(within, high, passed, words):
+    row = {"judge_id": "step:m", "passed": passed, "high": high, "within_low": within[0], "within_high": within[1]}
+    found = floor.case_reading(pd.DataFrame([row]))
+    assert (found is None) == (words == "")
+    assert words in str(found)
 
 
 def test_floor_without_models_says_so(tmp_path):

@@ -13,6 +13,7 @@ from lib.analysis.capability import BASELINES, COIN, base_rates, floor_check, ne
 from lib.analysis.joined import joined
 from lib.analysis.judges import NO_MODEL, judge_name, model_size, size_text
 from lib.analysis.scores import Scores
+from lib.analysis.within import within_strata
 from lib.book.show import Prose, listed, prose, said
 from lib.runs import Frames
 
@@ -26,9 +27,10 @@ class FloorChapter:
     """Every judge with its size and its grade.
 
     Attributes:
-        table: columns of ``floor_check`` and size (parameters), group (size in words), tokens (per reply; an ensemble's
-            divided by its members), distinct, commonest, commonest_share, unparseable, truncated; judges without a
-            model first, then by size, otherwise in the run's order.
+        table: columns of ``floor_check``, within, within_low, within_high (``within_strata``), size (parameters),
+            group (size in words), tokens (per reply; an ensemble's divided by its members), distinct, commonest,
+            commonest_share, unparseable, truncated; judges without a model first, then by size, otherwise in the
+            run's order.
         absent: what the baselines that nobody collected would score, as of ``base_rates``.
         bar: F1 of always-faulty over all trajectories of the run.
     """
@@ -52,7 +54,7 @@ class FloorChapter:
         graded = self.models[self.models["passed"].notna()]
         if graded.empty:
             return prose("No judge with a model has judged enough faulty and clean runs of this run to be graded.")
-        return said(grades(graded), size_reading(graded), f1_reading(graded))
+        return said(grades(graded), case_reading(graded), size_reading(graded), f1_reading(graded))
 
 
 def gather(frames: Frames, scores: Scores, settings: Mapping[str, Mapping[str, Any] | None]) -> FloorChapter:
@@ -62,9 +64,12 @@ def gather(frames: Frames, scores: Scores, settings: Mapping[str, Mapping[str, A
         settings: each judge's entry in run.json, as of ``Run.judges``.
     """
     checks = floor_check(scores)
-    summary = calibration_summary(joined(frames.trajectories, frames.verdicts, scores.judges))
+    rows = joined(frames.trajectories, frames.verdicts, scores.judges)
+    summary, within = calibration_summary(rows), within_strata(rows).drop(columns="strata")
     table = checks.merge(summary[["judge_id", "distinct", "commonest", "commonest_share"]], on="judge_id", how="left")
     table = table.merge(scores.status[["judge_id", "unparseable", "truncated"]], on="judge_id", how="left")
+    within = within.rename(columns={"value": "within", "low": "within_low", "high": "within_high"})
+    table = table.merge(within, on="judge_id", how="left")
     sizes = {judge: model_size(judge, settings.get(judge)) for judge in scores.judges}
     table["size"] = table["judge_id"].map(sizes).astype(float)
     table["group"] = [size_text(judge, sizes[judge]) for judge in table["judge_id"]]
@@ -83,11 +88,16 @@ def gather(frames: Frames, scores: Scores, settings: Mapping[str, Mapping[str, A
 def grades(graded: pd.DataFrame) -> Prose:
     """Who passes and who fails, with the reason."""
     passed, failed = graded[graded["passed"].astype(bool)], graded[~graded["passed"].astype(bool)]
-    first = prose(
-        "{k} of {n} judges with a model tell faulty runs from clean ones better than a judge that does not look{who}.",
-        k=len(passed),
-        n=len(graded),
-        who=prose(": {names}", names=listed(passed["judge_id"])) if len(passed) else Prose(""),
+    better = "tell faulty runs from clean ones better than a judge that does not look"
+    first = (
+        prose(f"No judge with a model can {better}.")
+        if passed.empty
+        else prose(
+            "{k} of {n} judges with a model " + better + ": {who}.",
+            k=len(passed),
+            n=len(graded),
+            who=listed(passed["judge_id"]),
+        )
     )
     why = failed.apply(_shortcoming, axis=1)
     groups = [
@@ -105,12 +115,36 @@ def _shortcoming(row: pd.Series) -> str:
     return f"(no better than {nearest})"
 
 
+def case_reading(graded: pd.DataFrame) -> Prose | None:
+    """Which J comes from the kind of case, not from the fault; None where none does."""
+    passed, below = graded["passed"].astype(bool), graded["high"] < 0
+    only = graded[(passed | below) & (graded["within_low"] <= 0) & (graded["within_high"] >= 0)]
+    turned = graded[below & (graded["within_low"] > 0)]
+    told = [
+        None
+        if only.empty
+        else prose(
+            "Within one kind of case nothing is left of the J of {who}: what is flagged is the case, not the fault.",
+            who=listed(only["judge_id"]),
+        ),
+        None
+        if turned.empty
+        else prose(
+            "Within one kind of case {who} {flag} faulty runs more often than clean ones after all; the kinds of case "
+            "that are flagged most are those with few faults.",
+            who=listed(turned["judge_id"]),
+            flag="flags" if len(turned) == 1 else "flag",
+        ),
+    ]
+    return None if only.empty and turned.empty else said(*told)
+
+
 def size_reading(graded: pd.DataFrame) -> Prose | None:
     """Whether the grades follow size, in this run; None where the sizes can't say."""
     sized = graded[graded["size"].notna()]
     passed, failed = sized[sized["passed"].astype(bool)], sized[~sized["passed"].astype(bool)]
     if sized["size"].nunique() < 2:
-        return prose("All these judges use one size of model, so nothing here tells what size does.")
+        return prose("Models of only one size have judged, so nothing here tells what size does.")
     if passed.empty:
         return prose("No size tried is enough; the largest is {size}.", size=_largest(failed))
     if failed.empty:
@@ -135,7 +169,7 @@ def f1_reading(graded: pd.DataFrame) -> Prose:
     above = failed[failed["f1"] >= failed["f1_always_faulty"]]
     top = failed.loc[failed["f1"].idxmax()] if failed["f1"].notna().any() else None
     text = prose(
-        "Flagging everything without looking has an F1 of {bar}; {k} of these {n} judges stay below it.",
+        "Flagging everything without looking has an F1 of {bar}; below it: {k} of {n}.",
         bar=_bars(graded),
         k=len(below),
         n=len(graded),
