@@ -94,7 +94,7 @@ def test_judge_that_knows_one_sentence_is_told_so(tmp_path):
     assert "1 of 1 judges flags replies" in text
     assert "lets 6 of 12 pass" in text
     assert "in 3 of 3 replies, but a replacement or a cancelled subscription in 0 of 6" in text
-    assert "of the 6 rationales that let a claim pass, 0 mention what it claims" in text
+    assert "what the claim says is mentioned in 0 of the 6 that let it pass" in text
 
 
 def test_run_without_claims_says_so(tmp_path):

@@ -208,7 +208,7 @@ def attention_answer(shares: pd.DataFrame, named: pd.DataFrame, judge: str) -> P
     if not count["passed_n"]:
         return prose("{first}.", first=first)
     return prose(
-        "{first}; of the {n} rationales that let a claim pass, {k} mention what it claims.",
+        "{first}; what the claim says is mentioned in {k} of the {n} that let it pass.",
         first=first,
         n=int(count["passed_n"]),
         k=int(count["passed_named"]),
