@@ -178,6 +178,8 @@ def silent_recall_against_false_alarms(
 ) -> AnyChart:
     """Every judge as a mark whose area is its cost; on the dashed diagonal a judge tells nothing.
 
+    Judges of the frame's first run are full marks, those of any other are hollow.
+
     Args:
         frame: ``run``, ``judge_id``, ``false_alarm_rate``, ``silent_recall``, ``seconds`` (per trajectory).
         ceiling: best silent recall of the outcome view without a false alarm, drawn as a rule; None for no rule.
@@ -189,13 +191,16 @@ def silent_recall_against_false_alarms(
         _rate("false_alarm_rate", "false-alarm rate"),
         alt.Y("silent_recall:Q", scale=alt.Scale(domain=[0, 1], nice=False)),
     )
+    own = alt.datum.run == (frame["run"].iloc[0] if len(frame) else "")
     marks = (
         alt.Chart(frame.round(4))
-        .mark_point(filled=True, opacity=0.8)
+        .mark_point(filled=False, strokeWidth=2)
         .encode(
             x=x,
             y=y.title("recall of silent faults"),
-            color=alt.Color("judge_id:N", scale=scales.colour, legend=legend),
+            stroke=alt.Stroke("judge_id:N", scale=scales.colour, legend=legend),
+            fill=alt.Fill("judge_id:N", scale=scales.colour, legend=legend),
+            fillOpacity=alt.condition(own, alt.value(0.8), alt.value(0)),
             shape=alt.Shape("judge_id:N", scale=scales.shape, legend=legend),
             size=alt.Size(
                 "seconds:Q",
