@@ -166,6 +166,13 @@ def test_j_that_comes_from_the_kind_of_case_is_said(within, high, passed, words)
     assert words in str(found)
 
 
+def test_f1_above_that_of_a_judge_that_passes_is_said(tmp_path):
+    few = said("step:n:7b", lambda t: t.label.faulty and int(t.instance_id[4:]) < 6)
+    text = floor_text(run_of(tmp_path, [*said(STEP, everything), *few]))
+    assert f"`{STEP}` fails with 0.800, `step:n:7b` passes with 0.667" in text
+    assert "passes with" not in floor_text(run_of(tmp_path / "alone", said(STEP, everything)))
+
+
 def test_floor_without_models_says_so(tmp_path):
     text = floor_text(run_of(tmp_path, said("rules", faults)))
     assert text.startswith("No model has judged this run so far")

@@ -163,29 +163,28 @@ def size_reading(graded: pd.DataFrame) -> Prose | None:
 
 
 def f1_reading(graded: pd.DataFrame) -> Prose:
-    """How many judges an always-faulty one beats on F1, and what that says about F1."""
+    """How F1 misleads: flagging everything has much of it, and a judge that fails may have more than one that passes."""
     below = graded[graded["f1"].isna() | (graded["f1"] < graded["f1_always_faulty"])]
-    failed = graded[~graded["passed"].astype(bool)]
-    above = failed[failed["f1"] >= failed["f1_always_faulty"]]
-    top = failed.loc[failed["f1"].idxmax()] if failed["f1"].notna().any() else None
+    passed = graded["passed"].astype(bool)
+    able, unable = graded[passed].dropna(subset="f1"), graded[~passed].dropna(subset="f1")
     text = prose(
         "Flagging everything without looking has an F1 of {bar}; below it: {k} of {n}.",
         bar=_bars(graded),
         k=len(below),
         n=len(graded),
     )
-    if not above.empty:
-        return said(
-            text, prose("With an F1 that is no lower, and below the floor: {who}.", who=listed(above["judge_id"]))
-        )
-    if top is None or top["f1"] == 0:
+    if able.empty or unable.empty or unable["f1"].max() <= able["f1"].min():
         return text
+    top, least = unable.loc[unable["f1"].idxmax()], able.loc[able["f1"].idxmin()]
     return said(
         text,
         prose(
-            "{judge:code}, which fails, has an F1 of {f1:.3f}: F1 shows the share of faults, not ability.",
-            judge=top["judge_id"],
-            f1=top["f1"],
+            "F1 shows the share of faults more than ability: {failing:code} fails with {more:.3f}, {passing:code} "
+            "passes with {less:.3f}.",
+            failing=top["judge_id"],
+            more=top["f1"],
+            passing=least["judge_id"],
+            less=least["f1"],
         ),
     )
 
