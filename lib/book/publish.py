@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import ast
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,11 @@ def parameters_of(notebook: Path) -> dict[str, Any]:
     if len(cells) != 1:
         raise UserError(f"{notebook}: {len(cells)} cells are tagged `parameters`; tag exactly the one that sets them.")
     defaults = {}
-    for statement in ast.parse(cells[0].source).body:
+    try:
+        statements = ast.parse(cells[0].source).body
+    except (SyntaxError, ValueError) as error:
+        raise UserError(f"{notebook}: the cell tagged `parameters` is no Python ({error}).") from error
+    for statement in statements:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 defaults[name] = _default(notebook, name, value)
@@ -47,7 +53,8 @@ def publish(source: Path, target: Path, parameters: Mapping[str, Any]) -> None:
     """Execute ``source`` with ``parameters`` into ``target``; without any it can be rewritten in place.
 
     Raises:
-        UserError: an unknown parameter, no cell of parameters, or a cell that fails.
+        UserError: an unknown parameter or one of another type, no cell of parameters, a cell that fails, a file that
+            is no notebook or cannot be written.
     """
     write(executed(source, parameters), target)
 
@@ -61,21 +68,48 @@ def executed(source: Path, parameters: Mapping[str, Any]) -> Any:
     known = parameters_of(source)
     if unknown := sorted(set(parameters) - set(known)):
         raise UserError(f"{source.name} has no parameter {', '.join(unknown)}. It knows: {', '.join(known)}.")
+    for name, value in parameters.items():
+        _refuse_another_kind(source, name, known[name], value)
     try:
-        notebook = papermill.execute_notebook(
-            str(source),
-            None,
-            parameters={**known, **parameters} if parameters else {},
-            kernel_name="python3",
-            language="python",
-            progress_bar=False,
-            log_output=False,
-            cwd=str(ROOT / "notebooks"),
-            extra_arguments=["--IPKernelApp.log_level=50"],
-        )
+        with _this_tree_first():
+            notebook = papermill.execute_notebook(
+                str(source),
+                None,
+                parameters={**known, **parameters} if parameters else {},
+                kernel_name="python3",
+                language="python",
+                progress_bar=False,
+                log_output=False,
+                cwd=str(ROOT / "notebooks"),
+                extra_arguments=["--IPKernelApp.log_level=50"],
+            )
     except PapermillExecutionError as error:
         raise UserError(f"{source}: cell {error.exec_count} failed.\n{error.ename}: {error.evalue}") from error
     return scrub(notebook)
+
+
+def _refuse_another_kind(source: Path, name: str, default: Any, value: Any) -> None:
+    """A parameter is of its default's type; a whole number serves as a float, and where None is, anything does."""
+    kinds = (int, float) if isinstance(default, float) else type(default)
+    fits = isinstance(value, kinds) and isinstance(value, bool) == isinstance(default, bool)
+    if default is not None and value is not None and not fits:
+        raise UserError(
+            f"{source.name}: the parameter {name} is {value!r}, not a {type(default).__name__}: give one like {default!r}."
+        )
+
+
+@contextmanager
+def _this_tree_first() -> Iterator[None]:
+    """Kernels started meanwhile import the package from here, not a copy that is installed elsewhere."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *([before] if before else [])])
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
 
 
 def scrub(notebook: Any) -> Any:
@@ -99,12 +133,19 @@ def scrub(notebook: Any) -> Any:
 
 
 def write(notebook: Any, target: Path) -> None:
-    """Write a notebook, unless the file already says the same (so that the book need not read it again)."""
+    """Write a notebook, unless the file already says the same (so that the book need not read it again).
+
+    Raises:
+        UserError: the file cannot be written.
+    """
     nbformat.validate(notebook)
-    target.parent.mkdir(parents=True, exist_ok=True)
     text = nbformat.writes(notebook) + "\n"
-    if not target.exists() or target.read_text(encoding="utf-8") != text:
-        target.write_text(text, encoding="utf-8")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or target.read_bytes() != text.encode():
+            target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{target} cannot be written ({error.strerror}); choose another target.") from error
 
 
 def title(notebook: Any) -> str:
@@ -119,7 +160,15 @@ def title(notebook: Any) -> str:
 def _read(path: Path) -> Any:
     if not path.is_file():
         raise UserError(f"There is no notebook {path}.")
-    return nbformat.read(path, as_version=4)
+    try:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({error.strerror}).") from error
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, nbformat.ValidationError) as error:
+        # The library answers JSON of another shape with whichever of these its code runs into.
+        raise UserError(f"{path} is no notebook: {str(error).partition(chr(10))[0]}") from error
+    return notebook
 
 
 def _literal(text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from lib import ROOT
 from lib.book.jobs import Job, execute
 from lib.book.publish import parameters_of, publish, write
 from lib.errors import UserError
@@ -54,6 +56,37 @@ def test_the_command_says_what_is_wrong_and_exits_with_an_error(tmp_path):
     command = [sys.executable, "-m", "lib.book.publish", str(source), str(tmp_path / "out.ipynb"), "-p", "runs", "x"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.strip()) == (1, "Error: source.ipynb has no parameter runs. It knows: run.")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"cells": 5}', '{"nbformat": 99, "cells": []}', "\udcff\udcfe"])
+def test_a_file_that_is_no_notebook_is_named(tmp_path, text):
+    source = tmp_path / "source.ipynb"
+    source.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(UserError, match=r"source\.ipynb is no notebook: "):
+        publish(source, tmp_path / "out.ipynb", {})
+
+
+def test_a_target_that_cannot_be_written_is_named(tmp_path):
+    notebook = nbformat.read(make(tmp_path, "x = 1"), as_version=4)
+    for target in (tmp_path, tmp_path / "source.ipynb" / "out.ipynb"):
+        with pytest.raises(UserError, match=f"{target} cannot be written"):
+            write(notebook, target)
+
+
+@pytest.mark.parametrize(("default", "value"), [("7", "x"), ("7", True), ("0.5", "x"), ("'local'", 3), ("False", 1)])
+def test_a_parameter_of_another_type_is_refused_before_anything_runs(tmp_path, default, value):
+    source = make(tmp_path, f"seed = {default}")
+    with pytest.raises(UserError, match=r"source\.ipynb: the parameter seed is .*: give one like "):
+        publish(source, tmp_path / "out.ipynb", {"seed": value})
+
+
+def test_a_kernel_imports_the_package_from_this_tree(tmp_path, monkeypatch):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    publish(make(tmp_path, "x = 0.5", "import lib\nprint(lib.__file__)"), tmp_path / "out.ipynb", {"x": 1})
+    assert nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs[0].text == f"{ROOT}/lib/__init__.py\n"
+    assert os.environ["PYTHONPATH"] == str(tmp_path)
 
 
 def test_publishing_twice_gives_the_same_bytes_and_shows_only_the_values_used(tmp_path):

@@ -442,12 +442,34 @@ def test_a_given_host_goes_before_the_environment(monkeypatch: pytest.MonkeyPatc
     assert OllamaClient("qwen", "here:2").endpoint == "http://here:2"
 
 
-def test_a_host_that_is_no_address_is_said_so() -> None:
-    with pytest.raises(UserError, match="OLLAMA_HOST 'h:99999' is no address"):
-        ask(OllamaClient("qwen", "h:99999"))
+NO_HOSTS = ["h:99999", "h:abc", "http://[", "http://xn--/v1", "a" * 400, "a..b", "h\ud800", "ftp://h"]
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:8080/v1", "/v1", "http://", "ftp://h/v1"])
+@pytest.mark.parametrize("host", NO_HOSTS)
+def test_a_host_that_is_no_address_is_said_so_with_the_place_it_came_from(
+    monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    with pytest.raises(UserError, match=r"^--base-url '.*' is no address .*host:port$"):
+        _ = OllamaClient("qwen", host).endpoint
+    monkeypatch.setattr("os.environ", {"OLLAMA_HOST": host})
+    with pytest.raises(UserError, match=r"^OLLAMA_HOST '.*' is no address .*host:port$"):
+        _ = OllamaClient("qwen").endpoint
+
+
+def test_an_address_that_is_none_is_shown_without_its_password() -> None:
+    with pytest.raises(UserError, match="'h:abc/v1' is no address") as refused:
+        OpenAIClient("qwen", f"http://me:{SECRET}@h:abc/v1")
+    assert SECRET not in str(refused.value)
+    with pytest.raises(UserError, match="'h:99999' is no address") as refused:
+        ask(OllamaClient("qwen", f"me:{SECRET}@h:99999"))
+    assert SECRET not in str(refused.value)
+
+
+NO_URLS = ["127.0.0.1:8080/v1", "/v1", "http://", "ftp://h/v1", "http://[", "http://h:abc/v1", "http://h:99999/v1"]
+NO_URLS += ["http://xn--/v1", f"http://{'a' * 400}/v1", "http://a..b/v1", "http://h\ud800/v1", ""]
+
+
+@pytest.mark.parametrize("url", NO_URLS)
 def test_a_base_url_that_is_no_address_is_said_so(url: str) -> None:
     with pytest.raises(UserError, match="http://host:port/v1"):
         OpenAIClient("qwen", url)

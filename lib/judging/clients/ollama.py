@@ -15,7 +15,8 @@ import ollama
 import pydantic
 
 from lib.errors import UserError
-from lib.judging.clients.base import Completion, Decoding, Retry, TokenLogprob
+from lib.judging.clients.address import check_address
+from lib.judging.clients.base import Completion, Decoding, Retry, TokenLogprob, counted
 from lib.judging.clients.failures import TransportError, check_room, refusal
 from lib.judging.reply import storable_text
 
@@ -35,6 +36,7 @@ class OllamaClient:
     def __init__(self, model: str, host: str | None = None, retry: Retry | None = None) -> None:
         self.model = model
         self.host = os.environ.get(HOST) if host is None else host
+        self.told_by = HOST if host is None else "--base-url"
         self.retry = retry or Retry()
         self._apis: dict[float, ollama.Client] = {}
 
@@ -76,13 +78,14 @@ class OllamaClient:
         wall = time.perf_counter() - started
         if reply.response is None or not reply.done:
             raise TransportError(f"{self.endpoint}: an answer without a finished reply")
-        check_room(reply.prompt_eval_count, decoding.num_ctx)
-        load_s = None if reply.load_duration is None else reply.load_duration / NANOSECONDS
+        check_room(counted(reply.prompt_eval_count), decoding.num_ctx)
+        load = counted(reply.load_duration)
+        load_s = None if load is None else load / NANOSECONDS
         return Completion(
             text=storable_text(reply.response),
             finish_reason=reply.done_reason,
-            prompt_tokens=reply.prompt_eval_count,
-            completion_tokens=reply.eval_count,
+            prompt_tokens=counted(reply.prompt_eval_count),
+            completion_tokens=counted(reply.eval_count),
             seconds=max(wall - (load_s or 0.0), 0.0),
             load_s=load_s,
             logprobs=_logprobs(reply) if decoding.logprobs else None,
@@ -113,11 +116,14 @@ class OllamaClient:
         """The official client, which takes its time-out when it is made, not with a call."""
         if timeout not in self._apis:
             try:
-                self._apis[timeout] = ollama.Client(
+                made = ollama.Client(
                     _readable_host(self.host), timeout=timeout, event_hooks={"response": [self._check]}
                 )
+                check_address(str(made._client.base_url))
             except (ValueError, httpx.InvalidURL) as error:
-                raise UserError(f"{HOST} {self.host!r} is no address ({error}); give it as host:port") from error
+                shown = (self.host or "").rpartition("@")[2]  # what stands before it may be a password
+                raise UserError(f"{self.told_by} {shown!r} is no address ({error}); give it as host:port") from error
+            self._apis[timeout] = made
         return self._apis[timeout]
 
     def _check(self, response: httpx.Response) -> None:
@@ -136,7 +142,7 @@ class OllamaClient:
             )
         try:
             msgspec.json.decode(response.content, type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise TransportError(f"{self.endpoint}: not the answer asked for: {error}") from error
 
     def _send(self, call: Callable[[], T]) -> T:
@@ -148,6 +154,10 @@ class OllamaClient:
             raise TransportError(f"{self.endpoint}: {type(error).__name__}: {error}") from error
         except ConnectionError as error:
             raise TransportError(f"{self.endpoint}: refused; is Ollama running there? (ollama serve)") from error
+        except ollama.ResponseError as error:  # a status that is neither an answer nor an error, such as 304
+            raise TransportError(f"{self.endpoint}: {error.status_code}: not the answer asked for") from error
+        except RecursionError as error:
+            raise TransportError(f"{self.endpoint}: not the answer asked for: {error}") from error
         except pydantic.ValidationError as error:
             raise TransportError(f"{self.endpoint}: not the answer asked for: {error.errors()[0]['msg']}") from error
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from functools import cached_property
 from pathlib import PurePath, PureWindowsPath
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 import openai
 from msgspec import Struct
 
 from lib.errors import UserError
-from lib.judging.clients.base import Completion, Decoding, Retry, TokenLogprob
+from lib.judging.clients.address import check_address
+from lib.judging.clients.base import Completion, Decoding, Retry, TokenLogprob, counted
 from lib.judging.clients.failures import TransportError, check_room, public_url, refusal
 from lib.judging.reply import storable_text
 
@@ -69,9 +69,11 @@ class OpenAIClient:
     def __init__(self, model: str, base_url: str, retry: Retry | None = None) -> None:
         self.model = model
         self.base_url = base_url
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UserError(f"base URL {self.endpoint!r} is no address; give it as http://host:port/v1")
+        try:
+            check_address(base_url)
+        except ValueError as error:
+            shown = base_url.rpartition("@")[2]  # what stands before it may be a password
+            raise UserError(f"--base-url {shown!r} is no address ({error}); give it as http://host:port/v1") from error
         self.retry = retry or Retry()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -104,7 +106,7 @@ class OpenAIClient:
         if not reply.choices:
             raise TransportError(f"{self.endpoint}: an answer without choices")
         choice, usage = reply.choices[0], reply.usage or _Usage()
-        check_room(usage.prompt_tokens, decoding.num_ctx)
+        check_room(counted(usage.prompt_tokens), decoding.num_ctx)
         # A model that is cut off while it still reasons has no text yet; otherwise no text is no answer.
         text = "" if choice.message.content is None and choice.finish_reason == "length" else choice.message.content
         if text is None:
@@ -112,8 +114,8 @@ class OpenAIClient:
         return Completion(
             text=storable_text(text),
             finish_reason=choice.finish_reason,
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
+            prompt_tokens=counted(usage.prompt_tokens),
+            completion_tokens=counted(usage.completion_tokens),
             seconds=seconds,
             logprobs=_logprobs(choice) if decoding.logprobs else None,
         )
@@ -186,7 +188,7 @@ class OpenAIClient:
     def _decode(self, body: bytes, shape: type[T]) -> T:
         try:
             return msgspec.json.decode(body, type=shape)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise TransportError(f"{self.endpoint}: not the answer asked for: {error}") from error
 
 
