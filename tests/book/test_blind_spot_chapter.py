@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from lib import RUNS
@@ -42,6 +43,19 @@ def test_recall_of_a_judge_that_flags_everything_carries_a_caution(frames):
     text = answer(scores, Focus.of(scores)).markdown
     assert "the steps cost false alarms" in text
     assert "`step:a` does not tell faulty from clean at all" in text
+
+
+def test_a_pair_with_few_trajectories_in_common_carries_a_caution(frames):
+    given = [
+        verdicts_of(frames, {"outcome:a": loud(frames)}),
+        verdicts_of(frames, {"step:a": ~everything(frames)}, n=6),
+    ]
+    assert frames.trajectories["faulty"].head(6).all()
+    scores = score(frames.trajectories, pd.concat(given), reps=200)
+    text = answer(scores, Focus.of(scores)).markdown
+    assert "No clean run was judged in both views" in text
+    assert "`step:a` judged so few faulty or clean runs that this says little" in text
+    assert "undefined" not in text
 
 
 def test_without_a_pair_the_chapter_shows_what_there_is(frames):

@@ -67,8 +67,12 @@ def _pair(scores: Scores, pair: ViewPair) -> Prose:
         "Shown goal and reply only, {model:code} flags {before:ci} of the silent faults; shown every step as well, it "
         "flags {after:ci}. Over the {n} trajectories judged in both views the difference is {silent:ci}, "
         + contrast(silent, "a gain", "a loss", "from which no change can be read")
-        + ". The rate of false alarms changes by {alarms:ci}"
-        + contrast(alarms, ": the steps cost false alarms", "", ", which may be chance" if alarms.value else "")
+        + (
+            ". No clean run was judged in both views, so nothing can be said of false alarms"
+            if math.isnan(alarms.value)
+            else ". The rate of false alarms changes by {alarms:ci}"
+            + contrast(alarms, ": the steps cost false alarms", "", ", which may be chance" if alarms.value else "")
+        )
         + ". Within the outcome view, loud minus silent recall is {gap:ci}"
         + contrast(gap, ": it is the silent faults that it misses.", ": it finds silent faults more often.", ".")
     )
@@ -86,8 +90,11 @@ def _pair(scores: Scores, pair: ViewPair) -> Prose:
 
 
 def _caution(scores: Scores, pair: ViewPair) -> Prose | None:
-    """A judge that does not tell faulty from clean has no recall worth comparing."""
+    """A judge of few trajectories, or that does not tell faulty from clean, has no recall worth comparing."""
     floor = floor_check(scores, [pair.outcome, pair.step])
+    few = floor[floor["passed"].isna()]["judge_id"].tolist()
+    if few:
+        return prose("But {few} judged so few faulty or clean runs that this says little.", few=listed(few))
     blind = floor[floor["passed"].eq(False)]["judge_id"].tolist()
     if not blind:
         return None
