@@ -10,6 +10,7 @@ import pytest
 from lib import ROOT
 from lib.analysis.scores import score
 from lib.book.chapters import claims, consistency, floor
+from lib.book.chapters.consistency_words import difference_cell
 from lib.records import Label, Observation, Step, ToolCall, Trajectory, Verdict
 from lib.runs import Run
 from lib.store import encode_verdict
@@ -231,7 +232,7 @@ def test_members_that_are_blind_together_are_told_from_chance(tmp_path):
     ],
 )
 def test_difference_is_shown_with_its_sign_and_never_as_minus_zero(numbers, text):
-    assert consistency.difference_cell(*numbers) == text
+    assert difference_cell(*numbers) == text
 
 
 def test_published_run_reads_as_the_paper_does():

@@ -13,8 +13,9 @@ from lib.analysis.attention import attention, attention_shares
 from lib.analysis.capability import BASELINES
 from lib.analysis.joined import joined
 from lib.analysis.judges import judge_name
-from lib.analysis.scores import Estimate, is_fixed
-from lib.book.show import Prose, listed, prose, said
+from lib.analysis.scores import is_fixed
+from lib.book.chapters.claims_words import attention_answer, detection_answer, sentence_answer
+from lib.book.show import Prose, prose, said
 from lib.desk.injector import UNSUPPORTED_SENTENCES
 from lib.records import Trajectory, Verdict
 from lib.runs import Frames, Run
@@ -128,93 +129,6 @@ def _focus(found: pd.DataFrame) -> str | None:
     return None if choice.empty else str(choice.loc[choice["excess"].idxmax(), "judge_id"])
 
 
-def detection_answer(found: pd.DataFrame) -> Prose:
-    """Who catches unsupported claims more often than it flags clean runs, and who does not."""
-    graded = found[found["reading"] != claims.OPEN]
-    able = graded[graded["reading"] == claims.ABOVE]
-    others = graded[graded["reading"] != claims.ABOVE]
-    if graded.empty:
-        return prose("No judge has judged both such replies and clean runs, so recall has nothing to be read against.")
-    pairs = [
-        prose(
-            "{judge:code} ({recall:.3f} against {alarms:.3f})",
-            judge=row["judge_id"],
-            recall=row["recall"],
-            alarms=row["false_alarm_rate"],
-        )
-        for _, row in others.iterrows()
-    ]
-    who = Prose(", ".join(str(pair) for pair in pairs))
-    if able.empty:
-        return prose(
-            "No judge flags replies with an unsupported claim more often than it flags clean runs: {who}.", who=who
-        )
-    best = able.loc[able["excess"].idxmax()]
-    first = prose(
-        "{able} of {all} judges {flag} replies with an unsupported claim more often than clean runs. {judge:code} does "
-        "so most clearly, {recall:ci} against a false-alarm rate of {alarms:ci}, and still lets {missed} of {n} pass.",
-        able=len(able),
-        all=len(graded),
-        flag="flags" if len(able) == 1 else "flag",
-        judge=best["judge_id"],
-        recall=_estimate(best, "recall", "low", "high"),
-        alarms=_estimate(best, "false_alarm_rate", "alarm_low", "alarm_high"),
-        missed=int(best["faults"] - best["caught"]),
-        n=int(best["faults"]),
-    )
-    return said(first, prose("No detection: {who}.", who=who) if pairs else None)
-
-
-def sentence_answer(table: pd.DataFrame, judge: str) -> Prose | None:
-    """Which claims a judge catches most and least often; None where it catches none."""
-    own = table[table["judge_id"] == judge]
-    if not own["caught"].any():
-        return None
-    if (own["value"] == own["value"].iloc[0]).all():
-        return prose(
-            "It treats the claims alike: {judge:code} catches {caught} of {n}.",
-            judge=judge,
-            caught=int(own["caught"].sum()),
-            n=int(own["n"].sum()),
-        )
-    most, least = own.loc[own["value"].idxmax()], own.loc[own["value"].idxmin()]
-    same = own[own["value"] == least["value"]]
-    return prose(
-        "It matters what is claimed: {judge:code} catches {most} in {caught} of {n} replies, but {least} in {few} of "
-        "{of}.",
-        judge=judge,
-        most=most["sentence"],
-        caught=int(most["caught"]),
-        n=int(most["n"]),
-        least=" or ".join(same["sentence"]),
-        few=int(same["caught"].sum()),
-        of=int(same["n"].sum()),
-    )
-
-
-def attention_answer(shares: pd.DataFrame, named: pd.DataFrame, judge: str) -> Prose | None:
-    """What a judge's rationales speak of; None where it gives none."""
-    own, counts = shares[shares["judge_id"] == judge], named[named["judge_id"] == judge]
-    if own.empty:
-        return None
-    share, count = own.iloc[0], counts.iloc[0]
-    first = prose(
-        "Of the sentences in the rationales of {judge:code} on these runs, {steps:.0%} speak of the steps and "
-        "{reply:.0%} of the reply",
-        judge=judge,
-        steps=share["steps"],
-        reply=share["reply"],
-    )
-    if not count["passed_n"]:
-        return prose("{first}.", first=first)
-    return prose(
-        "{first}; what the claim says is mentioned in {k} of the {n} that let it pass.",
-        first=first,
-        n=int(count["passed_n"]),
-        k=int(count["passed_named"]),
-    )
-
-
 def miss_caption(miss: tuple[Trajectory, Verdict] | None, names: Mapping[str, str] = NAMES) -> Prose:
     """Which miss is shown in full, and by which rule."""
     if miss is None:
@@ -230,15 +144,3 @@ def miss_caption(miss: tuple[Trajectory, Verdict] | None, names: Mapping[str, st
         claim=claim,
         confidence=verdict.confidence,
     )
-
-
-def no_reasons(judges: Sequence[str]) -> Prose:
-    """Whose rationales are not counted."""
-    return prose(
-        "Not counted, since their rationale is a count of votes or a fixed phrase: {who}.",
-        who=listed(judge for judge in judges if not judge_name(judge).reasons),
-    )
-
-
-def _estimate(row: pd.Series, value: str, low: str, high: str) -> Estimate:
-    return Estimate(float(row[value]), float(row[low]), float(row[high]), 0)

@@ -163,7 +163,7 @@ def size_reading(graded: pd.DataFrame) -> Prose | None:
 
 
 def f1_reading(graded: pd.DataFrame) -> Prose:
-    """How F1 misleads: flagging everything has much of it, and a judge that fails may have more than one that passes."""
+    """How F1 misleads: flagging everything has much of it, and who fails may have more than who passes."""
     below = graded[graded["f1"].isna() | (graded["f1"] < graded["f1_always_faulty"])]
     passed = graded["passed"].astype(bool)
     able, unable = graded[passed].dropna(subset="f1"), graded[~passed].dropna(subset="f1")
