@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import os
@@ -26,10 +27,19 @@ from lib.fetch import fetch_paper
 from lib.judging.bench import MODEL_FREE, MODEL_JUDGES, make_judges, needs_model
 from lib.judging.clients import CallFailed, Client, Decoding, OllamaClient, OpenAIClient
 from lib.judging.cluster import dask_executor
-from lib.judging.collect import Collector
+from lib.judging.collect import Collected, Collector
 from lib.runs import Run
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
+
+# Bounds that keep a mistyped number from filling memory or disk.
+MOST_TRAJECTORIES = 1_000_000
+MOST_REPLICATES = 100_000
+MOST_MEMBERS = 100
+MOST_WORKERS = 1_000
+MOST_TOKENS = 100_000_000
+LONGEST_WAIT = 1_000_000.0
+LARGEST_SEED = 10**15
 
 RunOption = Annotated[str, typer.Option("--run", help="A run: its name under data/runs, or its folder.")]
 Backend = Literal["ollama", "openai"]
@@ -37,21 +47,31 @@ Backend = Literal["ollama", "openai"]
 
 @app.command()
 def dataset(
-    out: Annotated[Path, typer.Option(help="Folder of the new run.")],
-    n: Annotated[int, typer.Option(min=1, help="Trajectories: a quarter clean, the rest shared by six faults.")] = 400,
-    seed: Annotated[int, typer.Option(help="Seed of instances, faults and order.")] = 7,
+    out: Annotated[str, typer.Option(help="Folder of the new run.")],
+    n: Annotated[
+        int,
+        typer.Option(
+            min=1, max=MOST_TRAJECTORIES, help="Trajectories: a quarter clean, the rest shared by six faults."
+        ),
+    ] = 400,
+    seed: Annotated[
+        int, typer.Option(min=-LARGEST_SEED, max=LARGEST_SEED, help="Seed of instances, faults and order.")
+    ] = 7,
 ) -> None:
     """Make a run folder: trajectories whose faults are known, and run.json."""
+    if not out.strip():
+        raise UserError("--out is empty: name the folder of the new run, for example data/runs/trial.")
     judged = JudgedSet(n, seed)
     if not len(judged):
         raise UserError(
-            f"--n {n} leaves no trajectory: a quarter is clean, so 4 is the least, and from 7 every fault is there."
+            f"--n {n} leaves no trajectory: a quarter is clean, so --n 4 is the least (one clean trajectory, no fault)."
         )
     about = {"dataset": {"seed": seed, "n": len(judged), "shortfall": judged.shortfall}}
-    Run.create(out, about, tqdm(judged, total=len(judged), unit="trajectory", disable=None))
-    typer.echo(f"{out}: {len(judged)} trajectories")
+    Run.create(Path(out), about, tqdm(judged, total=len(judged), unit="trajectory", disable=None))
+    typer.echo(f"{out}: {len(judged)} {'trajectory' if len(judged) == 1 else 'trajectories'}")
     if judged.shortfall:
-        typer.echo(f"{judged.shortfall} of the {n} asked for are left out: {n} does not divide into equal cells.")
+        are = "is" if judged.shortfall == 1 else "are"
+        typer.echo(f"{judged.shortfall} of the {n} asked for {are} left out: {n} does not divide into equal cells.")
 
 
 JudgeOption = Annotated[str, typer.Option(help=f"Comma-separated: {', '.join([*MODEL_FREE, *MODEL_JUDGES])}.")]
@@ -61,10 +81,10 @@ UrlOption = Annotated[
     str | None,
     typer.Option(help="Where it is served: an OpenAI-compatible /v1 URL; for Ollama a host (default: OLLAMA_HOST)."),
 ]
-ContextOption = Annotated[int, typer.Option(min=1, help="Context, in tokens.")]
-MaxTokensOption = Annotated[int, typer.Option(min=1, help="Cap on generated tokens.")]
-TimeoutOption = Annotated[float, typer.Option(min=1, help="Seconds to wait for one reply.")]
-WorkersOption = Annotated[int, typer.Option(min=1, help="Requests in flight at once.")]
+ContextOption = Annotated[int, typer.Option(min=1, max=MOST_TOKENS, help="Context, in tokens.")]
+MaxTokensOption = Annotated[int, typer.Option(min=1, max=MOST_TOKENS, help="Cap on generated tokens.")]
+TimeoutOption = Annotated[float, typer.Option(min=1, max=LONGEST_WAIT, help="Seconds to wait for one reply.")]
+WorkersOption = Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Requests in flight at once.")]
 ClusterOption = Annotated[str | None, typer.Option(help="Address of a Dask scheduler that spreads the requests.")]
 
 
@@ -75,12 +95,14 @@ def collect(
     model: ModelOption = "",
     backend: BackendOption = "ollama",
     base_url: UrlOption = None,
-    k: Annotated[int, typer.Option(min=2, help="Members of selfcons.")] = 3,
+    k: Annotated[int, typer.Option(min=2, max=MOST_MEMBERS, help="Members of selfcons.")] = 3,
     context: ContextOption = 8192,
     max_tokens: MaxTokensOption = 1024,
     timeout: TimeoutOption = 600.0,
     workers: WorkersOption = 1,
-    limit: Annotated[int | None, typer.Option(min=1, help="Judge only the first N trajectories.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, max=MOST_TRAJECTORIES, help="Judge only the first N trajectories.")
+    ] = None,
     cluster: ClusterOption = None,
 ) -> None:
     """Judge a run's trajectories. Interrupt it at any time; the same command goes on where it stopped.
@@ -92,14 +114,16 @@ def collect(
     judges = make_judges(names, client, Decoding(num_ctx=context, max_tokens=max_tokens, timeout=timeout), k)
     with _collector(client, workers, cluster) as collector:
         done = collector.verdicts(Run.open(run), judges, limit)
-    typer.echo(f"{done.kept} verdicts ({done.not_ok} of them not ok), {done.failures} failures")
+    _report(done, f"{done.kept} verdicts ({done.not_ok} of them not ok), {done.failures} failures")
 
 
 @app.command()
 def episodes(
     run: RunOption,
     model: ModelOption,
-    n: Annotated[int, typer.Option(min=1, help="Episodes, on the first N instances of the run's seed.")] = 60,
+    n: Annotated[
+        int, typer.Option(min=1, max=MOST_TRAJECTORIES, help="Episodes, on the first N instances of the run's seed.")
+    ] = 60,
     backend: BackendOption = "ollama",
     base_url: UrlOption = None,
     context: ContextOption = 8192,
@@ -113,12 +137,23 @@ def episodes(
     decoding = Decoding(num_ctx=context, max_tokens=max_tokens, timeout=timeout)
     with _collector(client, workers, cluster) as collector:
         done = collector.episodes(Run.open(run), client, decoding, n)
-    typer.echo(f"{done.kept} episodes, {done.failures} failures")
+    _report(done, f"{done.kept} episodes, {done.failures} failures")
+
+
+def _report(done: Collected, counts: str) -> None:
+    """Print what a collection did; failures with the reason of the last, and exit status 1 if they are all there is."""
+    typer.echo(counts)
+    if done.failures:
+        typer.echo(f"The last failure: {done.last_failure}. The same command asks again.", err=True)
+        if not done.kept:
+            raise typer.Exit(1)
 
 
 def _client(backend: Backend, model: str, base_url: str | None) -> Client:
-    if not model:
+    if not model.strip():
         raise UserError("These judges ask a model: name one with --model.")
+    if model != model.strip() or not model.isprintable():
+        raise UserError(f"--model {model!a} has blanks around it or characters that cannot be shown; give it without.")
     if backend == "ollama":
         return OllamaClient(model, base_url)
     if base_url is None:
@@ -141,8 +176,8 @@ def _collector(client: Client | None, workers: int, cluster: str | None) -> Iter
 @app.command()
 def score(
     run: RunOption,
-    reps: Annotated[int, typer.Option(min=1, help="Bootstrap replicates.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    reps: Annotated[int, typer.Option(min=1, max=MOST_REPLICATES, help="Bootstrap replicates.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the bootstrap.")] = 0,
     format: Annotated[Literal["table", "json", "csv"], typer.Option(help="What to print.")] = "table",
 ) -> None:
     """Score every judge of a run: each metric with its 95 % interval, and the paired differences (in json)."""
@@ -200,6 +235,9 @@ def book(
 
 def main() -> None:
     """Run a command; an error meant for the user is printed without a traceback, with exit status 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a run's files may hold text that no encoding can print
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     try:
         app()

@@ -109,6 +109,47 @@ def test_a_data_set_too_small_for_anything_is_refused(lib: Lib, tmp_path: Path) 
     assert "4 is the least" in err
 
 
+def test_the_least_data_set_is_counted_in_the_singular(lib: Lib, tmp_path: Path) -> None:
+    status, out, _ = lib("dataset", "--out", tmp_path / "run", "--n", "4")
+    assert (status, out.splitlines()[0]) == (0, f"{tmp_path / 'run'}: 1 trajectory")
+
+
+@pytest.mark.parametrize("out", ["", " "])
+def test_an_empty_out_is_refused_and_writes_nothing(
+    lib: Lib, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, _, err = lib("dataset", "--out", out, "--n", "8")
+    assert (status, list(tmp_path.iterdir())) == (1, [])
+    assert "--out is empty: name the folder" in err
+
+
+HUGE = "99999999999999999999999"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["dataset", "--out", "x", "--n", HUGE],
+        ["dataset", "--out", "x", "--seed", HUGE],
+        *(
+            ["collect", "--run", "RUN", "--judge", "rules", option, HUGE]
+            for option in ("--limit", "--k", "--workers", "--context", "--max-tokens", "--timeout")
+        ),
+        ["collect", "--run", "RUN", "--judge", "selfcons", "--model", "m", "--k", "1000000"],
+        ["collect", "--run", "RUN", "--judge", "rules", "--timeout", "nan"],
+        ["episodes", "--run", "RUN", "--model", "m", "--n", HUGE],
+        ["score", "--run", "RUN", "--reps", "1000000000000"],
+        ["score", "--run", "RUN", "--seed", HUGE],
+    ],
+    ids=" ".join,
+)
+def test_a_number_beyond_all_use_exits_2_and_changes_nothing(lib: Lib, run: Run, arguments: list[str]) -> None:
+    before = {path.name: path.read_bytes() for path in run.folder.iterdir()}
+    assert lib(*(str(run.folder) if each == "RUN" else each for each in arguments))[0] == 2
+    assert {path.name: path.read_bytes() for path in run.folder.iterdir()} == before
+
+
 def test_a_folder_that_holds_another_data_set_is_left_alone(lib: Lib, run: Run) -> None:
     before = {path.name: path.read_bytes() for path in run.folder.iterdir()}
     status, _, err = lib("dataset", "--out", run.folder, "--n", "40", "--seed", "8")
@@ -134,6 +175,12 @@ def test_collect_counts_what_it_kept_and_goes_on(lib: Lib, tmp_path: Path) -> No
         (["--judge", " , "], "Name at least one judge"),
         (["--judge", "rules,rules"], "named twice"),
         (["--judge", "outcome"], "name one with --model"),
+        (["--judge", "outcome", "--model", " "], "name one with --model"),
+        (["--judge", "outcome", "--model", "m\n"], r"--model 'm\n' has blanks"),
+        (["--judge", "outcome", "--model", " m"], "--model ' m' has blanks"),
+        (["--judge", "outcome", "--model", "m\ud800"], r"--model 'm\ud800' has blanks"),
+        (["--judge", "outcome", "--model", "m\u202e"], r"--model 'm\u202e' has blanks"),
+        (["--judge", "outcome", "--model", "m", "--base-url", "http://xn--/v1"], "--base-url 'http://xn--/v1' is no"),
         (["--judge", "step", "--model", "m", "--backend", "openai"], "needs --base-url"),
         (["--judge", "step", "--model", "m", "--backend", "openai", "--base-url", "localhost"], "is no address"),
     ],
@@ -306,3 +353,31 @@ def test_a_judge_that_never_answered_is_counted_by_check_and_left_out_of_the_sco
     status, out, _ = lib("score", "--run", run.folder, "--reps", "50", "--format", "json")
     assert status == 0
     assert list(json.loads(out)["judges"]) == FREE.split(",")
+
+
+def test_a_collection_whose_calls_all_fail_says_why_and_fails(
+    tmp_path: Path, lib: Lib, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lib("dataset", "--out", tmp_path, "--n", "28")
+    refused = Script([TransportError("refused", attempts=4)] * 4 + [TransportError("hung", attempts=4)])
+    monkeypatch.setattr(cli, "OllamaClient", lambda model, url: refused)
+    command = ("collect", "--run", tmp_path, "--judge", "outcome", "--model", "m", "--limit", "5")
+    status, out, err = lib(*command)
+    assert (status, out) == (1, "0 verdicts (0 of them not ok), 5 failures\n")
+    assert "The last failure: hung. The same command asks again." in err
+
+
+def test_text_that_no_encoding_can_print_is_escaped(run: Run, lib: Lib) -> None:
+    path = run.folder / "verdicts.jsonl"
+    lines = path.read_text().splitlines()
+    renamed = [json.dumps(json.loads(each) | {"judge_id": "odd\ud800"}) for each in lines if '"coin"' in each]
+    path.write_text("\n".join([*lines, *renamed]) + "\n")
+    assert r"odd\ud800: 40 verdicts" in lib("check", "--run", run.folder)[1]
+    for format in ("table", "csv", "json"):
+        status, out, _ = lib("score", "--run", run.folder, "--reps", "5", "--format", format)
+        assert status == 0
+        assert r"odd\ud800" in out
+    path.write_text("\n".join([*lines, json.dumps(json.loads(lines[0]) | {"trajectory_id": "?\ud800"}), ""]))
+    status, _, err = lib("check", "--run", run.folder)
+    assert status == 1
+    assert r"field trajectory_id: ?\ud800 is not in trajectories.jsonl" in err

@@ -94,7 +94,8 @@ def _refuse_another_kind(source: Path, name: str, default: Any, value: Any) -> N
     fits = isinstance(value, kinds) and isinstance(value, bool) == isinstance(default, bool)
     if default is not None and value is not None and not fits:
         raise UserError(
-            f"{source.name}: the parameter {name} is {value!r}, not a {type(default).__name__}: give one like {default!r}."
+            f"{source.name}: the parameter {name} is {value!r}, not a {type(default).__name__}: "
+            f"give one like {default!r}."
         )
 
 
@@ -179,14 +180,20 @@ def _literal(text: str) -> Any:
 
 
 def main() -> None:
-    """``python -m lib.book.publish SOURCE TARGET -p NAME VALUE …``; values that aren't Python literals are text."""
+    """``python -m lib.book.publish SOURCE TARGET -p NAME VALUE …``.
+
+    A value is text where the parameter's default is, else a Python literal if it can be read as one.
+    """
     parser = argparse.ArgumentParser(prog="python -m lib.book.publish", description=publish.__doc__)
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
     parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="parameters")
     arguments = parser.parse_args()
     try:
-        publish(arguments.source, arguments.target, {name: _literal(text) for name, text in arguments.parameters})
+        known = parameters_of(arguments.source)
+        # A run may be called 2024: where the default is text, what is given is text.
+        given = {n: t if isinstance(known.get(n), str) else _literal(t) for n, t in arguments.parameters}
+        publish(arguments.source, arguments.target, given)
     except UserError as error:
         sys.exit(f"Error: {error}")
 

@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from lib import ROOT
 from lib.book.jobs import Job, execute
-from lib.book.publish import parameters_of, publish, write
+from lib.book.publish import main, parameters_of, publish, write
 from lib.errors import UserError
 
 USES = "print(run, reps)"
@@ -87,6 +87,14 @@ def test_a_kernel_imports_the_package_from_this_tree(tmp_path, monkeypatch):
     publish(make(tmp_path, "x = 0.5", "import lib\nprint(lib.__file__)"), tmp_path / "out.ipynb", {"x": 1})
     assert nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs[0].text == f"{ROOT}/lib/__init__.py\n"
     assert os.environ["PYTHONPATH"] == str(tmp_path)
+
+
+def test_on_the_command_line_a_number_is_text_where_the_default_is(tmp_path, monkeypatch):
+    source = make(tmp_path, 'run = "local"\nreps = 10', USES)
+    given = ["-p", "run", "2024", "-p", "reps", "3"]
+    monkeypatch.setattr(sys, "argv", ["publish", str(source), str(tmp_path / "out.ipynb"), *given])
+    main()
+    assert nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs[0].text == "2024 3\n"
 
 
 def test_publishing_twice_gives_the_same_bytes_and_shows_only_the_values_used(tmp_path):
