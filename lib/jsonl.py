@@ -6,6 +6,7 @@ escapes (which strict JSON readers reject) load and are written back as they wer
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import os
@@ -23,6 +24,7 @@ T = TypeVar("T")
 
 BOM = b"\xef\xbb\xbf"
 MOST_PROBLEMS = 10
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 VALID = {
     "confidence": "a number from 0.5 to 1: the judge's probability that its own verdict is right",
@@ -30,8 +32,8 @@ VALID = {
     "failure_step": "null or the index of a step, counted from 0",
     "latency_s": "seconds, zero or more",
     "load_s": "null or seconds, zero or more",
-    "prompt_tokens": "null or a whole number, zero or more",
-    "completion_tokens": "null or a whole number, zero or more",
+    "prompt_tokens": "null or a whole number, from zero to 2^63 - 1",
+    "completion_tokens": "null or a whole number, from zero to 2^63 - 1",
     "status": "one of ok, unparseable, truncated",
     "faulty": "true or false",
 }
@@ -93,16 +95,12 @@ def lines(path: Path) -> Iterator[Line]:
 
 
 def is_torn(line: Line) -> bool:
-    """Whether a last line was cut while it was written: not JSON, and without its end."""
-    if not line.last:
-        return False
-    try:
-        json.loads(line.raw)
-    except RecursionError:
-        return False
-    except ValueError:
-        return not line.terminated or _is_cut(line.raw)
-    return False
+    """Whether a last line was cut while it was written: the start of one JSON object, or zeros of a power cut.
+
+    Anything else that is no record (another format, several objects on a line) was never written here, so it is not
+    ours to set aside.
+    """
+    return line.last and _is_cut(line.raw.rstrip(b"\0"))
 
 
 def decode(raw: bytes, decoder: msgspec.json.Decoder[T], kind: type[T]) -> T:
@@ -131,6 +129,15 @@ def convert(value: Any, kind: type[T]) -> T:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise _explain(str(error), value) from error
+    except UnicodeEncodeError:
+        # A lone surrogate where no text is expected, which msgspec cannot name: it can with the surrogate replaced.
+        try:
+            msgspec.convert(json.loads(_SURROGATE.sub(rb"?", json.dumps(value).encode())), kind)
+        except msgspec.ValidationError as error:
+            raise _explain(str(error), value) from error
+        raise Problem(None, "a lone surrogate where no text can hold one") from None
+    except OverflowError as error:
+        raise Problem(None, f"not JSON that can be read: {error}") from error
 
 
 def encode(record: Any, *, first: tuple[str, ...] = (), may_omit: frozenset[str] = frozenset()) -> bytes:
@@ -153,12 +160,12 @@ def mend(path: Path) -> str | None:
     """Make a file ready to be appended to.
 
     A torn last line is moved to ``<name>.torn``, a missing line end is added, a file without any line is removed.
-
+    Everything else in it must have been read without an error before.
 
     Returns:
         What was done with a torn line, in words, or None if there was none.
     """
-    if not path.exists():
+    if not os.path.lexists(path):
         return None
     last = None
     for line in lines(path):
@@ -185,10 +192,19 @@ def mend(path: Path) -> str | None:
 
 
 def _is_cut(raw: bytes) -> bool:
+    """Whether bytes are nothing at all, or a proper start of one JSON object in UTF-8 (perhaps inside a character)."""
+    if not raw:
+        return True
+    if not raw.lstrip().startswith(b"{"):
+        return False
     try:
-        msgspec.json.decode(raw)
+        codecs.getincrementaldecoder("utf-8")().decode(raw, final=False)
+        # The decoder takes lone surrogates and numbers cut after a sign, point or exponent for errors.
+        msgspec.json.decode(_SURROGATE.sub(rb"\\u0000", raw).rstrip(b"+-.eE"))
     except msgspec.DecodeError as error:
         return "truncated" in str(error)
+    except (UnicodeDecodeError, RecursionError):
+        return False
     return False
 
 

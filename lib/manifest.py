@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,31 @@ def read(folder: Path) -> dict[str, Any]:
     path = folder / NAME
     try:
         value = loads(path.read_bytes().removeprefix(BOM))
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror}).") from error
     except Problem as problem:
         raise UserError(f"{path}: {problem}. Restore the file, for example from version control.") from problem
     if not isinstance(value, dict):
         raise UserError(f"{path}: a JSON object is expected, not a {type(value).__name__}. Restore the file.")
+    for field, expected in _shapes(value):
+        raise UserError(f"{path}, field {field}: {expected} is expected. Restore the file.")
+    return value
+
+
+def _shapes(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is not of the shape that is read from it: the field, and what is expected there."""
     judges = value.get("judges", {})
     if not isinstance(judges, dict) or not all(isinstance(settings, dict) for settings in judges.values()):
-        raise UserError(f"{path}, field judges: an object from judge id to settings is expected. Restore the file.")
-    return value
+        yield "judges", "an object from judge id to settings"
+        return
+    if not isinstance(value.get("dataset", {}), dict):
+        yield "dataset", "an object with the seed and size of the data set"
+    if not isinstance(value.get("episodes", {}), dict):
+        yield "episodes", "an object with the agent's settings"
+    entries = {f"judges.{judge}": entry for judge, entry in judges.items()} | {"episodes": value.get("episodes", {})}
+    for name, entry in entries.items():
+        if isinstance(entry, dict) and not isinstance(entry.get(COLLECTIONS, []), list):
+            yield f"{name}.{COLLECTIONS}", "a list"
 
 
 def write(folder: Path, manifest: Mapping[str, Any]) -> None:

@@ -25,7 +25,7 @@ Status = Literal["ok", "unparseable", "truncated"]
 
 StepIndex = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(ge=0)]
-Count = Annotated[int, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Confidence = Annotated[float, Meta(ge=0.5, le=1)]
 
 
@@ -115,7 +115,7 @@ class Verdict(Judgement, frozen=True, kw_only=True):
     judge_id: str
 
 
-_INSTANCE = re.compile(r"INS-(\d{5,})")
+_INSTANCE = re.compile(r"INS-([0-9]{5,18})")
 
 
 def stratum_of(instance_id: str) -> Stratum | None:

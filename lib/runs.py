@@ -141,18 +141,20 @@ class Run:
 
     @contextmanager
     def collecting(self) -> Iterator[Store]:
-        """Hold the run for writing; torn last lines are set aside first.
+        """Hold the run for writing; once every file is found sound, torn last lines are set aside.
 
         Raises:
             UserError: another collector holds the run, or a file of it is broken.
         """
         with locked(self.folder):
-            notices = [notice for name in FILES if (notice := jsonl.mend(self.folder / name))]
+            manifest.read(self.folder)
             steps = self._steps()
             verdicts = verdict_frame(self.folder / "verdicts.jsonl", steps, text=False)
             done = set(zip(verdicts["trajectory_id"], verdicts["judge_id"], strict=True))
+            self.failures()
             store = Store(self.folder, steps, done, self.episodes())
-            store.notices.extend(notices)
+            # Only now that every file has been read: nothing is moved in a run that holds an error.
+            store.notices.extend(notice for name in FILES if (notice := jsonl.mend(self.folder / name)))
             try:
                 yield store
             finally:

@@ -12,7 +12,7 @@ from run_builders import CLEAN, FAULTY, line, make_run, two_trajectories
 
 from lib import jsonl
 from lib.errors import UserError
-from lib.records import Trajectory
+from lib.records import Trajectory, stratum_of
 from lib.runs import Run
 
 OTHER = line(trajectory_id=CLEAN, faulty=False, failure_step=None, failure_type=None)
@@ -290,3 +290,103 @@ def test_failures_load_in_order_and_a_broken_one_is_an_error(tmp_path: Path) -> 
     path.write_bytes(b'{"error": "refused"}\n3\n{"error": "timed out"}\n')
     with pytest.raises(UserError, match=r"failures\.jsonl, line 2: a JSON object is expected"):
         run.failures()
+
+
+WHOLE = line() + b"\n" + OTHER + b"\n"
+FOREIGN = {
+    "line ends of old": WHOLE.replace(b"\n", b"\r"),
+    "array": b"[" + line() + b"," + OTHER + b"]",
+    "array cut": b"[" + line() + b"," + OTHER[:40],
+    "one line": line() + OTHER,
+    "one line cut": line() + OTHER[:40],
+    "binary": b"\x80\x02}q\x00(X\x05",
+    "binary in a brace": b'{"\xff\xfe\x00',
+    "gzip": b"\x1f\x8b\x08\x00" + bytes(range(256)),
+    "wide text": WHOLE.decode().encode("utf-16"),
+    "nested": b"[" * 100_000,
+    "nested in a brace": b'{"a":' + b"[" * 100_000,
+    "broken middle, torn end": line() + b"\nnot json\n" + OTHER[:40],
+    "word": b"not json",
+    "unquoted": b"{faulty: tr",
+}
+
+
+@pytest.mark.parametrize("name", ["verdicts.jsonl", "failures.jsonl", "episodes.jsonl"])
+@pytest.mark.parametrize("foreign", FOREIGN.values(), ids=FOREIGN)
+def test_bytes_that_no_collection_wrote_are_an_error_and_stay_where_they_are(
+    tmp_path: Path, foreign: bytes, name: str
+) -> None:
+    run = make_run(tmp_path)
+    (tmp_path / name).write_bytes(foreign)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(UserError, match=rf"{name}, line \d+: "), run.collecting():
+        pass
+    before["collector.lock"] = b""
+    assert {path.name for path in tmp_path.iterdir()} <= before.keys()
+    assert (tmp_path / name).read_bytes() == foreign
+
+
+def test_a_torn_line_stays_where_another_file_of_the_run_is_broken(tmp_path: Path) -> None:
+    run = make_run(tmp_path, line() + b"\n" + OTHER[:40])
+    (tmp_path / "failures.jsonl").write_bytes(b"not json\n{}\n")
+    with pytest.raises(UserError, match=r"failures\.jsonl, line 1"), run.collecting():
+        pass
+    assert (tmp_path / "verdicts.jsonl").read_bytes() == line() + b"\n" + OTHER[:40]
+
+
+def test_every_cut_of_a_line_is_a_torn_one(tmp_path: Path) -> None:
+    record = {"a": -1.5e-7, "b": [True, None, {"c": "x\n\\ud800"}], "d": "\u00e9\ud83d", "e": "\U0001f600", "f": 10}
+    spelled = [json.dumps(record).encode(), json.dumps(record | {"d": "\u00e9\u2028"}, ensure_ascii=False).encode()]
+    for whole in spelled:
+        cuts = [jsonl.Line(1, 0, whole[:cut], False, True) for cut in range(1, len(whole))]
+        assert [each.raw for each in cuts if not jsonl.is_torn(each)] == []
+        assert not jsonl.is_torn(jsonl.Line(1, 0, whole, False, True))
+
+
+@pytest.mark.parametrize("field", ["prompt_tokens", "completion_tokens"])
+@pytest.mark.parametrize("count", [2**63, 2**64, 10**30])
+def test_a_count_over_63_bits_is_an_error(tmp_path: Path, field: str, count: int) -> None:
+    message = error_of(make_run(tmp_path, line(**{field: count}) + b"\n" + OTHER + b"\n"))
+    assert f"line 1: field {field}: {count} is not valid; valid is: null or a whole number, from zero to 2^63 - 1" in (
+        message
+    )
+
+
+def test_the_largest_count_loads(tmp_path: Path) -> None:
+    run = make_run(tmp_path, line(prompt_tokens=2**63 - 1) + b"\n")
+    assert run.frames().verdicts["prompt_tokens"].tolist() == [2**63 - 1]
+
+
+@pytest.mark.parametrize("field", ["faulty", "failure_step", "failure_type", "confidence", "status", "members"])
+def test_a_lone_surrogate_in_a_field_of_another_type_is_an_error_that_names_it(tmp_path: Path, field: str) -> None:
+    message = error_of(make_run(tmp_path, line(**{field: "x\ud800"}) + b"\n" + OTHER + b"\n"))
+    assert f'line 1: field {field}: "x\\ud800" is not valid' in message
+
+
+RUN_SHAPES: list[tuple[dict[str, Any], str]] = [
+    *(({"dataset": wrong}, "dataset") for wrong in (None, [], "x", 5)),
+    *(({"episodes": wrong}, "episodes") for wrong in (None, [1], "x", 5)),
+    *(({"judges": {"coin": {"collections": wrong}}}, "judges.coin.collections") for wrong in (None, 5, "x", {})),
+    ({"episodes": {"collections": 5}}, "episodes.collections"),
+]
+
+
+@pytest.mark.parametrize(("entry", "field"), RUN_SHAPES)
+def test_an_entry_of_run_json_of_another_shape_is_an_error_that_names_it(
+    tmp_path: Path, entry: dict[str, Any], field: str
+) -> None:
+    run = make_run(tmp_path)
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | entry))
+    with pytest.raises(UserError, match=rf"run\.json, field {field}: .* is expected"):
+        _ = run.manifest
+    with pytest.raises(UserError, match="is expected"), run.collecting():
+        pass
+
+
+@pytest.mark.parametrize(
+    ("instance_id", "stratum"),
+    [("INS-00007", "restocking"), ("INS-" + "0" * 18, "happy"), ("INS-" + "1" * 5000, None), ("INS-\u0661" * 5, None)],
+)
+def test_an_instance_id_of_any_length_has_a_stratum_or_none(instance_id: str, stratum: str | None) -> None:
+    assert stratum_of(instance_id) == stratum

@@ -42,11 +42,12 @@ class Task(Struct, frozen=True):
 
 
 class Collected(Struct):
-    """What a collection did: answers kept, how many of them are not ``ok``, and calls that failed."""
+    """What a collection did: answers kept, how many are not ``ok``, calls that failed, and why the last one did."""
 
     kept: int = 0
     not_ok: int = 0
     failures: int = 0
+    last_failure: str | None = None
 
 
 class Collector:
@@ -71,7 +72,7 @@ class Collector:
         with run.collecting() as store:
             for judge in judges:
                 store.register_judge(judge.judge_id, judge.settings(), self._entry(limit))
-            trajectories = list(islice(run.trajectories().values(), limit))
+            trajectories = list(run.trajectories().values())[:limit]
             tasks = list(pending(judges, trajectories, store.done))
 
             def keep(task: Task, judgement: Judgement) -> bool:
@@ -90,7 +91,7 @@ class Collector:
         """
         with run.collecting() as store:
             seed = run.manifest.get("dataset", {}).get("seed")
-            if not isinstance(seed, int):
+            if type(seed) is not int:
                 raise UserError(f"{run.folder}: run.json has no dataset.seed, so there are no instances to play.")
             store.register_episodes(agent.settings(client, decoding), self._entry(n))
             playing = [
@@ -123,6 +124,7 @@ class Collector:
             if isinstance(answer, CallFailed):
                 store.add_failure(_failure(task, answer))
                 collected.failures += 1
+                collected.last_failure = str(answer)
             else:
                 collected.not_ok += not keep(task, answer)
                 collected.kept += 1
@@ -138,7 +140,7 @@ class Collector:
                         in_a_row = in_a_row + 1 if isinstance(answer, TransportError) else 0
                     if in_a_row == MOST_FAILURES_IN_A_ROW:
                         raise UserError(_given_up(in_a_row, answer))
-            except (KeyboardInterrupt, UserError):
+            except (KeyboardInterrupt, UserError, ValueError):
                 log.warning("Waiting for what is in flight (%d); interrupt again to leave it.", flight.under_way)
                 for task, answer in flight.rest():
                     record(task, answer)

@@ -473,3 +473,47 @@ NO_URLS += ["http://xn--/v1", f"http://{'a' * 400}/v1", "http://a..b/v1", "http:
 def test_a_base_url_that_is_no_address_is_said_so(url: str) -> None:
     with pytest.raises(UserError, match="http://host:port/v1"):
         OpenAIClient("qwen", url)
+
+
+DEEP = '{"a": ' + "[" * 100_000
+
+
+@pytest.mark.parametrize("count", [-1, 2**63, 10**30])
+def test_a_count_that_makes_no_sense_is_none(kind: str, server: FakeServer, waits: list[float], count: int) -> None:
+    server.script = [fake.good(prompt_tokens=count, completion_tokens=count)]
+    done = ask(client_of(kind, server.address, waits))
+    assert (done.prompt_tokens, done.completion_tokens) == (None, None)
+
+
+@pytest.mark.parametrize("load", [-1, 2**63, 10**400])
+def test_a_load_time_that_makes_no_sense_is_none(server: FakeServer, waits: list[float], load: int) -> None:
+    server.script = [fake.good(also={"load_duration": load})]
+    done = ask(client_of("ollama", server.address, waits))
+    assert done.load_s is None
+    assert done.seconds > 0
+
+
+@pytest.mark.parametrize("code", [200, 500])
+def test_an_answer_nested_too_deep_is_a_transport_failure(
+    kind: str, server: FakeServer, waits: list[float], code: int
+) -> None:
+    server.script = [fake.body(DEEP, code)]
+    with pytest.raises(TransportError):
+        ask(client_of(kind, server.address, waits, attempts=1))
+
+
+def test_a_page_nested_too_deep_is_a_transport_failure(
+    kind: str, server: FakeServer, waits: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fake.Handler, "do_GET", lambda handler: handler.send(200, DEEP))
+    with pytest.raises(TransportError, match="not the answer asked for"):
+        client_of(kind, server.address, waits, attempts=1).describe()
+
+
+@pytest.mark.parametrize("code", [302, 304])
+def test_a_status_that_is_neither_answer_nor_error_is_a_transport_failure(
+    server: FakeServer, waits: list[float], code: int
+) -> None:
+    server.script = [fake.body("", code)]
+    with pytest.raises(TransportError, match=f"{code}: not the answer asked for"):
+        ask(client_of("ollama", server.address, waits, attempts=1))

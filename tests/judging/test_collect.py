@@ -139,7 +139,7 @@ def test_a_judge_is_handed_its_own_view(run: Run) -> None:
 
 def test_a_failed_call_is_kept_apart_never_scored_and_tried_again(run: Run) -> None:
     failing = FakeJudge(answer=answering(TransportError("cut", attempts=4), ContextOverflow("too long: --context")))
-    assert collect(run, failing) == Collected(kept=6, not_ok=0, failures=2)
+    assert collect(run, failing) == Collected(kept=6, failures=2, last_failure="too long: --context")
     ids = list(run.trajectories())
     transport, context = run.failures()
     assert transport.pop("at") <= context.pop("at")
@@ -172,12 +172,13 @@ def test_ten_failures_in_a_row_stop_the_collection(long_run: Run) -> None:
 def test_an_answer_between_failures_starts_the_count_again(long_run: Run) -> None:
     said = Judgement(faulty=True, confidence=0.9)
     judge = FakeJudge(answer=answering(*(gone() for _ in range(9)), said, *(gone() for _ in range(9))))
-    assert collect(long_run, judge) == Collected(kept=5, not_ok=0, failures=18)
+    assert collect(long_run, judge) == Collected(kept=5, failures=18, last_failure="gone")
 
 
 def test_a_prompt_that_fills_the_context_neither_counts_nor_starts_again(long_run: Run) -> None:
     long = [ContextOverflow("too long") for _ in range(11)]
-    assert collect(long_run, FakeJudge("a", answering(*long))) == Collected(kept=12, not_ok=0, failures=11)
+    full = Collected(kept=12, failures=11, last_failure="too long")
+    assert collect(long_run, FakeJudge("a", answering(*long))) == full
     nine, one = [gone() for _ in range(9)], [gone()]
     with pytest.raises(UserError, match="10 calls in a row"):
         collect(long_run, FakeJudge("b", answering(*nine, *long, *one)))
@@ -261,8 +262,9 @@ def test_a_server_that_fails_now_and_then_loses_no_verdict(run: Run, server: Fak
     judge = PromptJudge("outcome", "m", clients(server)[backend], Decoding(timeout=5.0))
     twice = [fake.status(500), fake.cut]
     server.script = [fake.good(), *twice, fake.good(finish_reason="length"), fake.status(503), fake.good()]
-    assert collect(run, judge) == Collected(kept=7, not_ok=1, failures=1)
+    done = collect(run, judge)
     [failure] = run.failures()
+    assert done == Collected(kept=7, not_ok=1, failures=1, last_failure=failure["error"])
     assert (failure["trajectory_id"], failure["attempts"]) == (list(run.trajectories())[1], 2)
     assert collect(run, judge) == Collected(kept=1, not_ok=0, failures=0)
     assert sorted(keys(run)) == sorted((trajectory, "outcome:m") for trajectory in run.trajectories())
@@ -272,6 +274,15 @@ def test_a_server_that_fails_now_and_then_loses_no_verdict(run: Run, server: Fak
 def arguments(run: Run, server: FakeServer) -> list[str]:
     asked = ["collect", "--run", str(run.folder), "--judge", "outcome", "--model", "m", "--backend", "openai"]
     return [*asked, "--base-url", f"http://{server.address}/v1", "--workers", "2"]
+
+
+def interruptible(command: list[str]) -> subprocess.Popen[str]:
+    """A process that an interrupt reaches, also where the tests themselves run in the background with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def waited_for(condition: Callable[[], bool], seconds: float = 120.0) -> bool:
@@ -287,7 +298,7 @@ def test_an_interrupt_keeps_what_is_in_flight_and_the_same_command_goes_on(
 ) -> None:
     server.script = [fake.slow(0.2) for _ in range(23)]
     command = [sys.executable, "-m", "lib", *arguments(long_run, server)]
-    started = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    started = interruptible(command)
     assert waited_for(lambda: len(server.asked) >= 5)
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=60)
@@ -311,7 +322,7 @@ def test_an_interrupt_keeps_what_is_in_flight_and_the_same_command_goes_on(
 def test_a_second_interrupt_leaves_what_is_in_flight(long_run: Run, server: FakeServer) -> None:
     server.script = [fake.good(), *(fake.slow(300.0) for _ in range(2))]
     command = [sys.executable, "-m", "lib", *arguments(long_run, server)]
-    started = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    started = interruptible(command)
     assert started.stderr is not None
     assert waited_for(lambda: len(server.asked) == 3)
     started.send_signal(signal.SIGINT)

@@ -45,7 +45,7 @@ class Completion(Struct, frozen=True, kw_only=True):
 
     Attributes:
         finish_reason: ``stop``, ``length`` (cut off), or the server's own word; None when it does not say.
-        prompt_tokens, completion_tokens: as the server counts; None when it does not.
+        prompt_tokens, completion_tokens: as the server counts; None when it does not, or to no sense.
         seconds: wall clock of the call that succeeded, without ``load_s``.
         load_s: seconds spent loading the model; None when the server does not say.
     """
@@ -57,6 +57,11 @@ class Completion(Struct, frozen=True, kw_only=True):
     seconds: float
     load_s: float | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
+
+
+def counted(value: int | None) -> int | None:
+    """A server's count, or None where it is none that a run can hold: negative, or over 63 bits."""
+    return value if value is not None and 0 <= value < 2**63 else None
 
 
 class Client(Protocol):

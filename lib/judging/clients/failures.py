@@ -73,11 +73,12 @@ def said_in(body: bytes) -> str:
     """The message in an error's body, in any of the usual shapes, or the start of the body itself."""
     try:
         said: Any = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        said = body.decode("utf-8", "replace")
-    while isinstance(said, dict):
-        said = said.get("error", said.get("message", said.get("detail", str(said))))
-    return " ".join(str(said).split())[:LONGEST_QUOTE]
+        while isinstance(said, dict):
+            said = said.get("error", said.get("message", said.get("detail", str(said))))
+        text = str(said)
+    except (ValueError, RecursionError):  # no JSON, a number too long to write out, or nested too deep
+        text = body.decode("utf-8", "replace")
+    return " ".join(text.split())[:LONGEST_QUOTE]
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
