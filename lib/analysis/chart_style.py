@@ -6,11 +6,13 @@ import base64
 import hashlib
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
 import vl_convert as vlc
+
+from lib.visible import visible
 
 VL_VERSION = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 MIME = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4 draws by itself
@@ -20,6 +22,9 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#C272A0", "#A67C00", "#8A63C4")
 NEUTRAL = "#808080"
 SHAPES = {"outcome": "circle", "step": "square", "selfcons": "triangle-up", "rules": "diamond"}
 OTHER_SHAPE = "cross"
+
+LABEL_WIDTH = 170  # pixels; about 30 characters
+LONGEST_LABEL = 30  # characters
 
 
 class JudgeScales(NamedTuple):
@@ -49,6 +54,28 @@ def judge_scales(order: Sequence[str]) -> JudgeScales:
 def _shape(judge: str) -> str:
     kind = judge.split(":", 1)[0].rstrip("0123456789")
     return SHAPES.get(kind, OTHER_SHAPE)
+
+
+def labels(names: Iterable[str]) -> dict[str, Any]:
+    """Options of an axis, a legend or a facet header with these names as labels.
+
+    Vega cuts off the end, where the names of two quantisations of a model differ. If one is long, all such are cut in
+    the middle instead, and those that would look alike are numbered. The data and the tooltips keep the full names.
+    """
+    full = list(dict.fromkeys(str(name) for name in names))
+    cut = [_cut(visible(name)) for name in full]
+    if cut == full:
+        return {"labelLimit": LABEL_WIDTH}
+    told_apart = [f"{text} ({cut[:i].count(text) + 1})" if cut.count(text) > 1 else text for i, text in enumerate(cut)]
+    return {
+        "labelLimit": 2 * LABEL_WIDTH,  # letters may be wide
+        "labelExpr": f"{json.dumps(told_apart)}[indexof({json.dumps(full)}, datum.label)]",
+    }
+
+
+def _cut(name: str) -> str:
+    half = (LONGEST_LABEL - 1) // 2
+    return name if len(name) <= LONGEST_LABEL else f"{name[:half]}…{name[-half:]}"
 
 
 def spec_digest(spec: Mapping[str, Any]) -> str:

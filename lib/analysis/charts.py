@@ -12,7 +12,7 @@ from typing import TypeAlias
 import altair as alt
 import pandas as pd
 
-from lib.analysis.chart_style import NEUTRAL, PALETTE, enable, judge_scales
+from lib.analysis.chart_style import NEUTRAL, PALETTE, enable, judge_scales, labels
 
 __all__ = [
     "PARTS",
@@ -32,7 +32,6 @@ AnyChart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
 PARTS = ("silent faults", "loud faults", "false alarms")
 ANCHOR = "false alarms"
 _WIDTH = 360
-_LABELS = 170
 
 
 def recall_by_survival(frame: pd.DataFrame, order: Sequence[str], *, title: str, description: str) -> AnyChart:
@@ -43,7 +42,7 @@ def recall_by_survival(frame: pd.DataFrame, order: Sequence[str], *, title: str,
     """
     scales = judge_scales(order)
     judges = [judge for judge in scales.judges if judge in set(frame["judge_id"])]
-    y = alt.Y("judge_id:N", sort=judges, title=None, axis=alt.Axis(labelLimit=_LABELS))
+    y = alt.Y("judge_id:N", sort=judges, title=None, axis=alt.Axis(**labels(judges)))
     offset = alt.YOffset("part:N", sort=list(PARTS))
     colour = alt.Color("judge_id:N", scale=scales.colour, legend=None)
     shape = alt.Shape(
@@ -89,12 +88,12 @@ def intervals(
     """
     scales = judge_scales(order)
     judges = [judge for judge in scales.judges if judge in set(frame["judge_id"])]
-    legend = alt.Legend(title=None, orient="bottom", columns=2, values=judges, labelLimit=_LABELS)
+    legend = alt.Legend(title=None, orient="bottom", columns=2, values=judges, **labels(judges))
     colour = alt.Color("judge_id:N", scale=scales.colour, legend=legend)
     shape = alt.Shape("judge_id:N", scale=scales.shape, legend=legend)
     offset = alt.YOffset("judge_id:N", sort=judges)
     base = alt.Chart(frame.round(4)).encode(
-        y=alt.Y(f"{row}:N", sort=list(rows), title=None, axis=alt.Axis(labelLimit=_LABELS)),
+        y=alt.Y(f"{row}:N", sort=list(rows), title=None, axis=alt.Axis(**labels(rows))),
         yOffset=offset,
         color=colour,
         tooltip=_tips("judge_id", row),
@@ -132,7 +131,7 @@ def reliability(frame: pd.DataFrame, order: Sequence[str], *, title: str, descri
         tooltip=_tips("judge_id", numbers=("confidence", "accuracy")),
     )
     panels = (perfect + line + marks).properties(width=165, height=150)
-    facet = alt.Facet("judge_id:N", sort=judges, title=None, header=alt.Header(labelLimit=_LABELS))
+    facet = alt.Facet("judge_id:N", sort=judges, title=None, header=alt.Header(**labels(judges)))
     return panels.facet(facet=facet, columns=2).properties(title=_title(title), description=description)
 
 
@@ -169,7 +168,7 @@ def confusion(
         text="count:Q", color=alt.condition(alt.datum.share > 0.55, dark[1], dark[0])
     )
     panels = (cells + counts).properties(width=alt.Step(24), height=alt.Step(22))
-    facet = alt.Facet("judge_id:N", sort=judges, title=None, header=alt.Header(labelLimit=_LABELS))
+    facet = alt.Facet("judge_id:N", sort=judges, title=None, header=alt.Header(**labels(judges)))
     return panels.facet(facet=facet, columns=2).properties(title=_title(title), description=description)
 
 
@@ -186,7 +185,7 @@ def silent_recall_against_false_alarms(
     """
     scales = judge_scales(order)
     judges = [judge for judge in scales.judges if judge in set(frame["judge_id"])]
-    legend = alt.Legend(title=None, orient="bottom", columns=2, values=judges, labelLimit=_LABELS)
+    legend = alt.Legend(title=None, orient="bottom", columns=2, values=judges, **labels(judges))
     x, y = (
         _rate("false_alarm_rate", "false-alarm rate"),
         alt.Y("silent_recall:Q", scale=alt.Scale(domain=[0, 1], nice=False)),
@@ -242,7 +241,7 @@ def bars(
         categories: the order of the bars; None for a numeric ``x``, in its own order.
     """
     sort = list(categories) if categories is not None else "ascending"
-    axis = alt.Axis(labelAngle=-45 if categories is not None else 0, labelLimit=_LABELS)
+    axis = alt.Axis(labelAngle=-45 if categories is not None else 0, **labels(categories or ()))
     chart = (
         alt.Chart(frame.round(4))
         .mark_bar(color=PALETTE[0])
@@ -256,7 +255,7 @@ def bars(
         return chart.properties(width=_WIDTH, height=200, title=_title(title), description=description)
     scales = judge_scales(order)
     judges = [judge for judge in scales.judges if judge in set(frame["judge_id"])]
-    facet = alt.Facet("judge_id:N", sort=judges, title=None, header=alt.Header(labelLimit=_LABELS))
+    facet = alt.Facet("judge_id:N", sort=judges, title=None, header=alt.Header(**labels(judges)))
     coloured = chart.encode(color=alt.Color("judge_id:N", scale=scales.colour, legend=None))
     panels = coloured.properties(width=165, height=120).facet(facet=facet, columns=2)
     return panels.properties(title=_title(title), description=description)

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lib.analysis.chart_style import judge_scales
+from lib.analysis.chart_style import judge_scales, labels
 from lib.analysis.scores import Scores
 
 QUALITY = "youden_j"
@@ -55,7 +55,7 @@ def quality_against_cost(
     """
     scales = judge_scales(order)
     judges = [judge for judge in scales.judges if judge in set(frame["judge_id"])]
-    legend = alt.Legend(title=None, orient="bottom", columns=2, values=judges, labelLimit=170)
+    legend = alt.Legend(title=None, orient="bottom", columns=2, values=judges, **labels(judges))
     shown = frame.assign(drawn=frame["seconds"].clip(lower=CHEAPEST)).round(4)
     most = max(10.0, float(shown["drawn"].max()) * 1.5)
     base = alt.Chart(shown.drop(columns=["prompt_tokens", "completion_tokens", "hours"])).encode(

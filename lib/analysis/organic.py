@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from lib.analysis.chart_style import NEUTRAL, PALETTE
+from lib.analysis.chart_style import NEUTRAL, PALETTE, labels
 from lib.analysis.episodes import by_fault_type
 from lib.records import FAULT_TYPES
 
@@ -70,7 +70,9 @@ def stacked_bars(
         alt.Chart(frame)
         .mark_bar()
         .encode(
-            x=alt.X(f"{x}:N", sort=list(categories), title=x_title, axis=alt.Axis(labelAngle=-45, labelLimit=170)),
+            x=alt.X(
+                f"{x}:N", sort=list(categories), title=x_title, axis=alt.Axis(labelAngle=-45, **labels(categories))
+            ),
             y=alt.Y("n:Q", title=y_title, axis=alt.Axis(tickMinStep=1, format="d")),
             color=_two(part, parts),
             order=alt.Order("rank:Q"),
@@ -84,13 +86,13 @@ def stacked_bars(
 
 def shares_by_type(frame: pd.DataFrame, *, title: str, description: str) -> alt.Chart:
     """The shares of ``against_injected`` as pairs of bars, one pair a fault type."""
-    sources = ["injected", "organic"]
+    sources, kinds = ["injected", "organic"], list(dict.fromkeys(frame["failure_type"]))
     return (
         alt.Chart(frame.round(4))
         .mark_bar()
         .encode(
             x=alt.X("share:Q", title="share of the faults", scale=alt.Scale(domain=[0, 1])),
-            y=alt.Y("failure_type:N", sort=list(dict.fromkeys(frame["failure_type"])), title=None).axis(labelLimit=170),
+            y=alt.Y("failure_type:N", sort=kinds, title=None).axis(**labels(kinds)),
             yOffset=alt.YOffset("source:N", sort=sources),
             color=_two("source", sources),
             tooltip=["failure_type:N", "source:N", "n:Q", "silent:Q", "loud:Q", alt.Tooltip("share:Q", format=".2f")],

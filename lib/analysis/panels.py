@@ -8,10 +8,9 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from lib.analysis.chart_style import NEUTRAL, PALETTE, judge_scales
+from lib.analysis.chart_style import NEUTRAL, PALETTE, judge_scales, labels
 
 _QUALITATIVE = (PALETTE[0], PALETTE[3], PALETTE[1], NEUTRAL)
-_LABELS = 170
 
 
 def divided_bars(
@@ -39,7 +38,7 @@ def divided_bars(
         alt.Chart(frame.assign(place=frame[part].map(place)).round(4))
         .mark_bar(stroke=NEUTRAL, strokeWidth=0.5)
         .encode(
-            y=alt.Y(f"{row}:N", sort=list(rows), title=None, axis=alt.Axis(labelLimit=_LABELS)),
+            y=alt.Y(f"{row}:N", sort=list(rows), title=None, axis=alt.Axis(**labels(rows))),
             x=alt.X("share:Q", title=x_title, scale=alt.Scale(domain=[0, 1], nice=False)),
             color=alt.Color(f"{part}:N", scale=scale, legend=alt.Legend(title=None, orient="bottom", columns=2)),
             order=alt.Order("place:Q"),
@@ -66,7 +65,7 @@ def ranked(
         order: the run's order of judges, for their colours; rows: the judges from top to bottom.
     """
     scales = judge_scales(order)
-    y = alt.Y("judge_id:N", sort=list(rows), title=None, axis=alt.Axis(labelLimit=_LABELS))
+    y = alt.Y("judge_id:N", sort=list(rows), title=None, axis=alt.Axis(**labels(rows)))
     scale = alt.Scale(domain=list(domain), nice=False)
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high", "bar")]
     base = alt.Chart(frame.round(4)).encode(

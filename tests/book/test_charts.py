@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 
 import altair as alt
 import pandas as pd
 import pytest
+import vl_convert as vlc
 
 from lib.analysis import charts
-from lib.analysis.chart_style import MIME, NEUTRAL, PALETTE, book_renderer, judge_scales, spec_digest
+from lib.analysis.chart_style import (
+    MIME,
+    NEUTRAL,
+    PALETTE,
+    VL_VERSION,
+    book_renderer,
+    judge_scales,
+    labels,
+    spec_digest,
+)
 from lib.book.sphinx_vega import figure
 
 JUDGES = ["rules", "coin", "outcome:a", "step:a", "selfcons3:a", "step:b"]
@@ -121,3 +132,38 @@ def test_a_judge_without_an_interval_gets_no_whisker():
     spec = charts.recall_by_survival(frame, ["rules"], title="t", description="d").to_dict()
     assert '"low": null' in json.dumps(spec)
     assert any("isValid(datum.low)" in str(layer.get("transform")) for layer in spec["layer"])
+
+
+LONG = [f"step:hf.co/somebody/Some-Model-14B-Instruct-GGUF:{kind}" for kind in ("Q4_K_M", "Q8_0")]
+
+
+def drawn_labels(judges: list[str]) -> list[str]:
+    frame = pd.DataFrame([{"judge_id": j, "part": charts.PARTS[0], "value": 0.5, "low": 0, "high": 1} for j in judges])
+    svg = vlc.vegalite_to_svg(
+        charts.recall_by_survival(frame.assign(n=9), judges, title="t", description="d").to_dict(),
+        vl_version=VL_VERSION,
+    )
+    return [text for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg) if ":" in text]
+
+
+def test_long_names_are_cut_in_the_middle_so_that_their_different_ends_show():
+    assert drawn_labels([*LONG, "step:a"]) == [
+        "step:hf.co/som…ct-GGUF:Q4_K_M",
+        "step:hf.co/som…ruct-GGUF:Q8_0",
+        "step:a",
+    ]
+
+
+def test_names_that_differ_only_in_the_middle_are_numbered():
+    assert drawn_labels([f"step:{'x' * 20}{i}{'y' * 20}" for i in (1, 2)]) == [
+        "step:xxxxxxxxx…yyyyyyyyyyyyyy (1)",
+        "step:xxxxxxxxx…yyyyyyyyyyyyyy (2)",
+    ]
+
+
+def test_a_character_that_turns_the_text_around_is_written_out_in_a_label():
+    assert drawn_labels(["step:\u202ea"]) == [r"step:\u202ea"]
+
+
+def test_short_names_leave_the_chart_as_it_is():
+    assert labels(["outcome:qwen2.5-coder:1.5b", "rules", "x" * 30]) == {"labelLimit": 170}
