@@ -9,6 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from lib.visible import visible
+
 DASH = "–"
 
 
@@ -44,7 +46,7 @@ class Table:
 
     def to_html(self) -> str:
         """The table with everything escaped; numbers are aligned by the page's style."""
-        names = [str(name) for name in self._shown.columns]
+        names = [visible(str(name)) for name in self._shown.columns]
         numeric = [self._is_numeric(column) for column in range(len(names))]
         head = "".join(f'<th scope="col"{_num(n)}>{escape(name)}</th>' for name, n in zip(names, numeric, strict=True))
         rows = []
@@ -57,8 +59,8 @@ class Table:
             rows.append(f"<tr>{''.join(cells)}</tr>")
         body = "\n".join(rows)
         return (
-            f'<div class="book-table" data-csv="{escape(self.to_csv())}">\n<table>\n'
-            f"<caption>{escape(self.caption)}</caption>\n<thead><tr>{head}</tr></thead>\n"
+            f'<div class="book-table" data-csv="{escape(visible(self.to_csv()))}">\n<table>\n'
+            f"<caption>{escape(visible(self.caption))}</caption>\n<thead><tr>{head}</tr></thead>\n"
             f"<tbody>\n{body}\n</tbody>\n</table>\n</div>"
         )
 
@@ -69,10 +71,10 @@ class Table:
 
     def to_text(self) -> str:
         """The table in aligned plain text, under its caption."""
-        rows = [[str(name) for name in self._shown.columns], *self.cells()]
+        rows = [[visible(str(name)) for name in self._shown.columns], *self.cells()]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([self.caption, *lines])
+        return "\n".join([visible(self.caption), *lines])
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/html": self.to_html(), "text/plain": self.to_text()}
@@ -83,7 +85,7 @@ class Table:
 
     def _text(self, value: Any) -> str:
         if isinstance(value, str):
-            return value
+            return visible(value)
         if _missing(value):
             return DASH
         if isinstance(value, bool) or not isinstance(value, numbers.Number):

@@ -1,6 +1,7 @@
 """What a notebook shows besides charts and tables: prose with computed numbers, and trajectories step by step.
 
-Whatever comes from models or data is text: it is escaped here, not by the notebook.
+Whatever comes from models or data is text: it is escaped here, not by the notebook, and characters
+that act unseen (controls, turns of the direction of writing) are written out.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from html import escape
 from typing import Any
 
 from lib.records import Step, Trajectory, Verdict
+from lib.visible import visible
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|$~@^:=-])")
 
@@ -36,7 +38,7 @@ class Html:
     """HTML that is safe to show, with a form in plain text."""
 
     def __init__(self, html: str, text: str) -> None:
-        self.html, self.text = html, text
+        self.html, self.text = visible(html), visible(text)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/html": self.html, "text/plain": self.text}
@@ -88,13 +90,13 @@ def bullets(parts: Iterable[Prose | None]) -> Prose:
 
 def plain(text: str) -> str:
     """Text that Markdown shows as it stands, on one line."""
-    flat = " ".join(text.split())
+    flat = visible(" ".join(text.split()))
     return _MARKDOWN.sub(r"\\\1", flat).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def code(text: str) -> str:
     """Text in code type, whatever backticks it holds."""
-    flat = " ".join(text.split())
+    flat = visible(" ".join(text.split()))
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", flat)), default=0))
     pad = " " if "`" in flat or not flat else ""
     return f"{fence}{pad}{flat}{pad}{fence}"

@@ -64,6 +64,22 @@ def test_a_trajectory_from_elsewhere_is_text_in_every_place():
     assert shown.html.count("&lt;script&gt;") >= 8
 
 
+UNSEEN = "a\u202eb\x1bc\x00d\x9be\u2067f\ud800"
+WRITTEN_OUT = r"a\u202eb\u001bc\u0000d\u009be\u2067f\ud800"
+
+
+def test_characters_that_act_unseen_are_written_out_in_prose_and_code_type():
+    html = MarkdownIt("commonmark").render(prose("{judge} {judge:code} 0.5", judge=UNSEEN).markdown)
+    assert html == f"<p>{WRITTEN_OUT} <code>{WRITTEN_OUT}</code> 0.5</p>\n"
+
+
+def test_characters_that_act_unseen_are_written_out_in_a_trajectory_and_its_verdicts():
+    shown = show_trajectory(trajectory(UNSEEN), [verdict(UNSEEN)])
+    for form in (shown.html, shown.text):
+        assert not set(UNSEEN) - set("abcdef") & set(form)
+        assert form.count(WRITTEN_OUT) >= 5
+
+
 def test_the_labelled_step_is_marked_unless_the_label_is_held_back():
     assert show_trajectory(trajectory("x")).html.count('class="step fault"') == 1
     held_back = show_trajectory(trajectory("x"), label=False)

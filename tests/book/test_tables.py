@@ -65,3 +65,10 @@ def test_the_same_table_gives_the_same_bytes():
         return Table(pd.DataFrame({"x": [0.1]}), "c").to_html()
 
     assert make() == make()
+
+
+def test_a_character_that_turns_the_text_around_is_written_out_in_every_part_of_a_table():
+    table = Table(pd.DataFrame({"a\u202e": ["b\u202e"]}), "c\u202e")
+    for form in (table.to_html(), table.to_text()):
+        assert "\u202e" not in form
+        assert all(rf"{letter}\u202e" in form for letter in "abc")
