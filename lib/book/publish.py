@@ -6,6 +6,7 @@ import argparse
 import ast
 import os
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,9 @@ from typing import Any
 
 import nbformat
 import papermill
+import zmq
 from papermill.exceptions import PapermillExecutionError
+from traitlets.config import Config
 
 from lib import ROOT
 from lib.errors import UserError
@@ -71,7 +74,7 @@ def executed(source: Path, parameters: Mapping[str, Any]) -> Any:
     for name, value in parameters.items():
         _refuse_another_kind(source, name, known[name], value)
     try:
-        with _this_tree_first():
+        with _this_tree_first(), _own_sockets() as sockets:
             notebook = papermill.execute_notebook(
                 str(source),
                 None,
@@ -82,6 +85,7 @@ def executed(source: Path, parameters: Mapping[str, Any]) -> Any:
                 log_output=False,
                 cwd=str(ROOT / "notebooks"),
                 extra_arguments=["--IPKernelApp.log_level=50"],
+                config=sockets,
             )
     except PapermillExecutionError as error:
         raise UserError(f"{source}: cell {error.exec_count} failed.\n{error.ename}: {error.evalue}") from error
@@ -111,6 +115,20 @@ def _this_tree_first() -> Iterator[None]:
             del os.environ["PYTHONPATH"]
         else:
             os.environ["PYTHONPATH"] = before
+
+
+@contextmanager
+def _own_sockets() -> Iterator[Config]:
+    """Kernel settings: sockets in a folder of their own, where the system has such; TCP on this machine elsewhere.
+
+    A TCP port is chosen before the kernel opens it, and another kernel that starts meanwhile may take it.
+    """
+    settings = Config()
+    with tempfile.TemporaryDirectory(prefix="kernel-") as folder:
+        if zmq.has("ipc"):
+            settings.KernelManager.transport = "ipc"
+            settings.KernelManager.ip = str(Path(folder) / "s")
+        yield settings
 
 
 def scrub(notebook: Any) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import zmq
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from lib import ROOT
@@ -130,3 +131,12 @@ def test_a_published_chapter_is_labelled_named_for_its_run_and_due_again_only_wi
     cells = nbformat.read(target, as_version=4).cells
     assert cells[0].source.startswith("(local-x)=\n(chapter-x)=\n# A title (local)\n")
     assert cells[1].source == "A note."
+
+
+@pytest.mark.skipif(not zmq.has("ipc"), reason="this system has no sockets in folders")
+def test_a_kernel_takes_no_port_that_another_could_take_first(tmp_path):
+    asks = "from ipykernel.kernelapp import IPKernelApp\napp = IPKernelApp.instance()\nprint(app.transport, app.ip)"
+    publish(make(tmp_path, "x = 1", asks), tmp_path / "out.ipynb", {})
+    transport, place = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs[0].text.split()
+    assert transport == "ipc"
+    assert not Path(place).parent.exists(), "the sockets are removed with the kernel"
