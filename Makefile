@@ -13,7 +13,7 @@ setup: .venv/installed    ## the virtual environment
 	touch $@
 
 book: setup               ## build the book; RUN=paper or RUN=some/folder shows that run alone
-	$(BIN)/python -m lib book $(if $(RUN),--run "$(RUN)")
+	$(BIN)/python -m lib book $${RUN:+--run="$$RUN"}
 
 lint: setup               ## format, lint, types
 	$(BIN)/ruff format --check .

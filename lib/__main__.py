@@ -24,7 +24,7 @@ from lib.book.build import build_book
 from lib.desk.injector import JudgedSet
 from lib.errors import UserError
 from lib.fetch import fetch_paper
-from lib.judging.bench import MODEL_FREE, MODEL_JUDGES, make_judges, needs_model
+from lib.judging.bench import MODEL_FREE, MODEL_JUDGES, MOST_MEMBERS, make_judges, needs_model
 from lib.judging.clients import CallFailed, Client, Decoding, OllamaClient, OpenAIClient
 from lib.judging.cluster import dask_executor
 from lib.judging.collect import Collected, Collector
@@ -35,7 +35,6 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_comp
 # Bounds that keep a mistyped number from filling memory or disk.
 MOST_TRAJECTORIES = 1_000_000
 MOST_REPLICATES = 100_000
-MOST_MEMBERS = 100
 MOST_WORKERS = 1_000
 MOST_TOKENS = 100_000_000
 LONGEST_WAIT = 1_000_000.0

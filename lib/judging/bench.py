@@ -18,6 +18,7 @@ MODEL_FREE: dict[str, Callable[[], Judge]] = {
     "coin": Coin,
 }
 MODEL_JUDGES = ("outcome", "step", "selfcons")
+MOST_MEMBERS = 100
 
 
 def needs_model(names: Sequence[str]) -> bool:
@@ -27,7 +28,7 @@ def needs_model(names: Sequence[str]) -> bool:
 def make_judges(names: Sequence[str], client: Client | None, decoding: Decoding, k: int) -> list[Judge]:
     """The judges of these names, in their order; ``client`` is what the model judges ask.
 
-    Raises UserError for an unknown or repeated name, a k below two, or a model judge without a model.
+    Raises UserError for an unknown or repeated name, a k outside 2 to ``MOST_MEMBERS``, a model judge without a model.
     """
     known = [*MODEL_FREE, *MODEL_JUDGES]
     if unknown := [name for name in names if name not in known]:
@@ -43,7 +44,7 @@ def _model_judge(name: str, client: Client | None, decoding: Decoding, k: int) -
     if client is None:
         raise UserError(f"The judge {name!r} asks a model: name one with --model.")
     if name == "selfcons":
-        if k < 2:
-            raise UserError(f"An ensemble needs at least two members, not --k {k}.")
+        if not 2 <= k <= MOST_MEMBERS:
+            raise UserError(f"An ensemble has 2 to {MOST_MEMBERS} members, not --k {k}.")
         return SelfConsistency(k, client.model, client, decoding)
     return PromptJudge("outcome" if name == "outcome" else "step", client.model, client, decoding)

@@ -240,7 +240,8 @@ def test_judges_are_made_by_name_in_their_order() -> None:
         (["oracle"], 3, "no judge 'oracle'; choose from rules, always-faulty"),
         (["rules", "rules"], 3, "named twice"),
         ([], 3, "Name at least one judge"),
-        (["selfcons"], 1, "at least two members"),
+        (["selfcons"], 1, "An ensemble has 2 to 100 members, not --k 1"),
+        (["selfcons"], 1_000_000, "An ensemble has 2 to 100 members, not --k 1000000"),
     ],
 )
 def test_a_bench_that_cannot_be_made_says_why(names: list[str], k: int, said: str) -> None:
