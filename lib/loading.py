@@ -6,6 +6,7 @@ Everything is read in one pass that holds one line at a time (``benchmarks/load.
 from __future__ import annotations
 
 import logging
+import os
 from array import array
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -146,7 +147,7 @@ def load_verdicts(path: Path, steps: Mapping[str, int]) -> list[Verdict]:
     """Verdicts in file order, identical duplicates once. Raises UserError on contradicting ones."""
     found: dict[tuple[str, str], Numbered] = {}
     problems = Problems(path, _REMEDY.format(file=path.name, then="judged again by the next collection"))
-    for numbered in iter_verdicts(path, steps) if path.exists() else ():
+    for numbered in iter_verdicts(path, steps) if os.path.lexists(path) else ():
         key = numbered.verdict.trajectory_id, numbered.verdict.judge_id
         first = found.setdefault(key, numbered)
         if first.verdict != numbered.verdict:
@@ -170,7 +171,7 @@ def verdict_frame(path: Path, steps: Mapping[str, int], *, text: bool) -> pd.Dat
     Raises UserError on contradicting duplicates.
     """
     table = _Columns(text)
-    for numbered in iter_verdicts(path, steps) if path.exists() else ():
+    for numbered in iter_verdicts(path, steps) if os.path.lexists(path) else ():
         table.add(numbered.verdict)
     frame = table.frame()
     repeated = frame.duplicated(["trajectory_id", "judge_id"])
@@ -235,7 +236,7 @@ def load_failures(path: Path) -> list[dict[str, Any]]:
     """Transport failures in file order."""
     problems = Problems(path, _REMEDY.format(file=path.name, then="not counted as a failure any more"))
     found: list[dict[str, Any]] = []
-    for line in lines(path) if path.exists() else ():
+    for line in lines(path) if os.path.lexists(path) else ():
         try:
             value = loads(line.raw)
             if not isinstance(value, dict):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from lib.errors import UserError
-from lib.jsonl import BOM, Problem, loads
+from lib.jsonl import BOM, Problem, loads, writing
 
 NAME = "run.json"
 COLLECTIONS = "collections"
@@ -48,19 +49,28 @@ def _shapes(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def write(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Replace the manifest in one step: a reader sees the old one or the new one, never half of either."""
+    """Replace the manifest in one step: a reader sees the old one or the new one, never half of either.
+
+    Raises UserError when the disk refuses it.
+    """
     text = json.dumps(manifest, indent=2, allow_nan=False) + "\n"
-    replace(folder / NAME, text.encode("ascii"))
+    with writing(folder / NAME):
+        replace(folder / NAME, text.encode("ascii"))
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a whole file in one step, safe against a kill or a power cut."""
+    """Write a whole file in one step, safe against a kill or a power cut. Raises OSError, and leaves nothing behind."""
     partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
+    try:
+        with partial.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
 
 
 def registered(

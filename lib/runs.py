@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,14 +53,16 @@ class Run:
         partial = folder / "trajectories.jsonl.partial"
         try:
             dataset = {**about.get("dataset", {}), "sha256": _write_trajectories(partial, trajectories)}
-            if (folder / manifest.NAME).exists():
+            if os.path.lexists(folder / manifest.NAME):
                 _refuse_another(folder, dataset, manifest.read(folder).get("dataset"))
                 return cls.open(folder)
-            if left := [name for name in FILES if (folder / name).exists()]:
+            if left := [name for name in FILES if os.path.lexists(folder / name)]:
                 raise UserError(f"{folder} holds {', '.join(left)} but no {manifest.NAME}: choose an empty folder.")
-            os.replace(partial, folder / "trajectories.jsonl")
+            with jsonl.writing(folder / "trajectories.jsonl"):
+                os.replace(partial, folder / "trajectories.jsonl")
         finally:
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
         manifest.write(
             folder, {"name": folder.resolve().name, **about, "dataset": dataset, "judges": about.get("judges", {})}
         )
@@ -69,6 +71,13 @@ class Run:
     @classmethod
     def open(cls, run: str | Path) -> Run:
         """A run by its name under ``data/runs``, or by its folder. Raises UserError if there is none."""
+        try:
+            return cls._found(run)
+        except OSError as error:
+            raise UserError(f"{run!s:.200}: no run can be read there ({error.strerror}).") from error
+
+    @classmethod
+    def _found(cls, run: str | Path) -> Run:
         folder = Path(run)
         if len(folder.parts) == 1 and (RUNS / folder / manifest.NAME).is_file():
             folder = RUNS / folder
@@ -122,7 +131,7 @@ class Run:
     def episodes(self) -> dict[str, Trajectory]:
         """Agent episodes by id, in file order; empty where there are none."""
         path = self.folder / "episodes.jsonl"
-        found = iter_trajectories(path, episodes=True) if path.exists() else ()
+        found = iter_trajectories(path, episodes=True) if os.path.lexists(path) else ()
         return {episode.trajectory_id: episode for episode in found}
 
     def failures(self) -> list[dict[str, Any]]:
@@ -163,7 +172,7 @@ class Run:
     def _verdict_file(self) -> Path:
         """verdicts.jsonl, which a run without verdicts does not have; one that is there but empty lost something."""
         path = self.folder / "verdicts.jsonl"
-        if path.exists() and next(jsonl.lines(path), None) is None:
+        if os.path.lexists(path) and next(jsonl.lines(path), None) is None:
             raise UserError(
                 f"{path}: is empty. Restore it, or collect (`python -m lib collect --run {self.folder} --judge rules`)."
             )
@@ -176,16 +185,19 @@ class Run:
 def checksum(path: Path) -> str:
     """SHA-256 of a file's bytes, in hexadecimal."""
     digest = hashlib.sha256()
-    if path.exists():
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+    if os.path.lexists(path):
+        try:
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+        except OSError as error:
+            raise UserError(f"{path}: cannot be read ({error.strerror}).") from error
     return digest.hexdigest()
 
 
 def _write_trajectories(path: Path, trajectories: Iterable[Trajectory]) -> str:
     digest = hashlib.sha256()
-    with path.open("wb") as file:
+    with jsonl.writing(path), path.open("wb") as file:
         for trajectory in trajectories:
             line = jsonl.encode(trajectory)
             digest.update(line)

@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -47,12 +47,20 @@ def locked(folder: Path) -> Iterator[None]:
             f"{folder}: another collector is writing to this run ({_holder(holder)})."
             " Wait until it ends, or stop it; what it has written stays."
         ) from error
+    except OSError as error:
+        raise UserError(
+            f"{folder / 'collector.lock'}: cannot be locked ({error.strerror or error}). Is there another thing in its"
+            " place, or is the disk full? Remove it, and start again."
+        ) from error
     try:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        manifest.replace(holder, json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": now}).encode())
+        about = {"pid": os.getpid(), "host": socket.gethostname(), "since": now}
+        with jsonl.writing(holder):
+            manifest.replace(holder, json.dumps(about).encode())
         yield
     finally:
-        holder.unlink(missing_ok=True)
+        with suppress(OSError):
+            holder.unlink(missing_ok=True)
         lock.release()
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from run_builders import CLEAN, FAULTY, line, make_run, two_trajectories
 
-from lib import jsonl
+from lib import inspection, jsonl
 from lib.errors import UserError
 from lib.records import Trajectory, stratum_of
 from lib.runs import Run
@@ -390,3 +392,58 @@ def test_an_entry_of_run_json_of_another_shape_is_an_error_that_names_it(
 )
 def test_an_instance_id_of_any_length_has_a_stratum_or_none(instance_id: str, stratum: str | None) -> None:
     assert stratum_of(instance_id) == stratum
+
+
+@pytest.mark.parametrize("again", [b'"faulty": false', b'"faulty" : true', b'"f\\u0061ulty": false'])
+def test_a_key_that_comes_twice_is_an_error(tmp_path: Path, again: bytes) -> None:
+    twice = line()[:-1] + b", " + again + b"}"
+    message = error_of(make_run(tmp_path, twice + b"\n" + OTHER + b"\n"))
+    assert 'line 1: not JSON that can be read: the key "faulty" comes twice in one object' in message
+
+
+def test_a_key_that_comes_twice_inside_a_record_is_an_error_and_one_inside_a_text_is_none(tmp_path: Path) -> None:
+    quoting = line(rationale='{"faulty": true, "faulty": false}', raw_step={"faulty": 1, "a": {"faulty": 2}})
+    assert len(make_run(tmp_path / "a", quoting + b"\n").verdicts()) == 1
+    nested = line(raw_step=0).replace(b'"raw_step": 0', b'"raw_step": {"a": 1, "a": 2}')
+    assert 'the key "a" comes twice' in error_of(make_run(tmp_path / "b", nested + b"\n" + OTHER + b"\n"))
+    run = make_run(tmp_path / "c")
+    for name, old, new in (
+        ("trajectories.jsonl", b'"ok":true', b'"ok":false,"ok":true'),
+        ("run.json", b'"seed": 7', b'"seed": 8, "seed": 7'),
+    ):
+        path = run.folder / name
+        before = path.read_bytes()
+        path.write_bytes(before.replace(old, new, 1))
+        with pytest.raises(UserError, match=f"{name}.*comes twice in one object"):
+            run.trajectories() and run.manifest
+        path.write_bytes(before)
+
+
+@pytest.mark.parametrize("name", ["verdicts.jsonl", "failures.jsonl", "episodes.jsonl"])
+@pytest.mark.parametrize("target", ["nowhere", "itself"])
+def test_a_link_that_leads_nowhere_is_an_error_not_an_absent_file(tmp_path: Path, name: str, target: str) -> None:
+    run = make_run(tmp_path)
+    (tmp_path / name).symlink_to(name if target == "itself" else "gone.jsonl")
+    with pytest.raises(UserError, match=f"{name}: cannot be read"):
+        inspection.check(run)
+    with pytest.raises(UserError, match=f"{name}: cannot be read"), run.collecting():
+        pass
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "x/" * 3000])
+def test_a_name_too_long_for_a_folder_is_an_error(name: str) -> None:
+    with pytest.raises(UserError, match=r"x: no run can be read there|There is no run x"):
+        Run.open(name)
+
+
+def test_a_run_that_may_not_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run(tmp_path)
+
+    def denied(*_: object, **__: object) -> bool:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    for read in ("is_file", "read_bytes"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, read, denied)
+            with pytest.raises(UserError, match=r"read.*\(Permission denied\)"):
+                _ = Run.open(run.folder).manifest

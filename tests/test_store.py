@@ -322,3 +322,32 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(tmp_path: Path, monkeypa
     monkeypatch.setattr("filelock.FileLock.acquire", denied)
     with pytest.raises(UserError, match="cannot be written to"), run.collecting():
         pytest.fail("opened for writing")
+
+
+@pytest.mark.parametrize("name", ["collector.lock", "holder.lock", "verdicts.jsonl.torn", "run.json.partial"])
+def test_a_folder_in_the_place_of_a_file_is_an_error(tmp_path: Path, name: str) -> None:
+    run = make_run(tmp_path, line() + b"\n" + line(trajectory_id=CLEAN)[:50])
+    (tmp_path / name).mkdir()
+    with pytest.raises(UserError, match=name.removesuffix(".partial")), run.collecting() as store:
+        store.register_judge("coin", {})
+    assert (tmp_path / name).is_dir()
+    assert (tmp_path / "verdicts.jsonl").read_bytes() == line() + b"\n" + line(trajectory_id=CLEAN)[:50] or (
+        name == "run.json.partial"
+    )
+
+
+def test_a_full_disk_is_an_error_and_leaves_no_partial_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run(tmp_path / "run")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with run.collecting() as store:
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(UserError, match=r"run\.json: cannot be written \(No space left on device\)"):
+            store.register_judge("coin", {})
+    with pytest.raises(UserError, match=r"holder\.lock: cannot be written"), run.collecting():
+        pass
+    with pytest.raises(UserError, match=r"trajectories\.jsonl\.partial: cannot be written"):
+        make_run(tmp_path / "new")
+    assert [path for path in tmp_path.rglob("*") if path.suffix == ".partial" or path.name == "holder.lock"] == []

@@ -54,7 +54,11 @@ def plan(toc: dict[str, Any], shown: Sequence[layout.Shown]) -> list[Job]:
     """The notebooks of a book, chapters first in the order of the runs."""
     present = [one for one in shown if one.folder]
     constant = digest_of([*sorted(REFERENCE.iterdir()), ROOT / "requirements.txt", *MACHINERY])
-    data = {one.name: digest_of(sorted(one.folder.glob("*.json*"))) for one in present if one.folder}
+    data = {
+        one.name: digest_of(sorted(path for path in one.folder.glob("*.json*") if path.is_file()))
+        for one in present
+        if one.folder
+    }
     jobs = [_chapter(name, one, shown, constant, data) for one in present for name in layout.chapters(toc)]
     return jobs + [_page(name, present, constant, data) for name in layout.pages(toc)]
 
