@@ -125,7 +125,8 @@ def decode(raw: bytes, decoder: msgspec.json.Decoder[T], kind: type[T]) -> T:
         return convert(loads(raw), kind)
     # The decoder takes the last of two equal keys. Python's reader tells them, but is slow: it is asked only where
     # the colons after a key (not those after a quote inside a text) are not as many as the different keys.
-    if raw.count(b'":') - raw.count(b'\\":') != len(_TOP.decode(raw)):
+    spaced = b'" :' in raw or b'"\t:' in raw or b'"\r:' in raw
+    if spaced or raw.count(b'":') - raw.count(b'\\":') != len(_TOP.decode(raw)):
         loads(raw)
     return record
 

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from lib.errors import COMMAND
 from lib.jsonl import Problem, Problems, decode, is_torn, lines, loads
 from lib.records import Label, Trajectory, Verdict, cell_of, stratum_of
 
@@ -65,7 +66,7 @@ def iter_trajectories(path: Path, *, episodes: bool = False) -> Iterator[Traject
 
     ``episodes``: the file is appended to, so its last line may be torn, and its labels are read off, not made.
     """
-    problems = Problems(path, "Make the dataset again (`python -m lib dataset --help`), or correct the file.")
+    problems = Problems(path, f"Make the dataset again (`{COMMAND} dataset --help`), or correct the file.")
     seen: dict[str, int] = {}
     repeats: dict[int, list[tuple[int, Trajectory]]] = {}
     for number, trajectory in records(path, Trajectory, problems, torn_ok=episodes):
@@ -116,6 +117,8 @@ def check_verdict(verdict: Verdict, steps: Mapping[str, int]) -> None:
     Args:
         steps: number of steps of each known trajectory.
     """
+    if not verdict.judge_id.strip():
+        raise Problem("judge_id", "is empty; valid is: the name of a judge")
     n_steps = steps.get(verdict.trajectory_id)
     if n_steps is None:
         raise Problem("trajectory_id", f"{verdict.trajectory_id} is not in trajectories.jsonl of this run")

@@ -432,7 +432,7 @@ def test_a_link_that_leads_nowhere_is_an_error_not_an_absent_file(tmp_path: Path
 
 @pytest.mark.parametrize("name", ["x" * 5000, "x/" * 3000])
 def test_a_name_too_long_for_a_folder_is_an_error(name: str) -> None:
-    with pytest.raises(UserError, match=r"x: no run can be read there|There is no run x"):
+    with pytest.raises(UserError, match=r"x/?: no run can be read there"):
         Run.open(name)
 
 
@@ -447,3 +447,9 @@ def test_a_run_that_may_not_be_read_is_an_error(tmp_path: Path, monkeypatch: pyt
             patch.setattr(Path, read, denied)
             with pytest.raises(UserError, match=r"read.*\(Permission denied\)"):
                 _ = Run.open(run.folder).manifest
+
+
+@pytest.mark.parametrize("judge_id", ["", "  "])
+def test_an_empty_judge_id_is_an_error(tmp_path: Path, judge_id: str) -> None:
+    message = error_of(make_run(tmp_path, line(judge_id=judge_id) + b"\n" + OTHER + b"\n"))
+    assert "line 1: field judge_id: is empty" in message

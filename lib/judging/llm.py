@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from lib.desk.prompts import SCHEMAS, JudgeKind, prompt, prompt_checksums
 from lib.judging.clients import Client, Decoding
-from lib.judging.reply import read_reply, storable_text
+from lib.judging.reply import kept_reply, read_reply, storable_text
 from lib.records import Judgement, View
 
 
@@ -30,6 +30,7 @@ class PromptJudge:
         # A lone surrogate in a judged text cannot be sent, and says nothing to a model.
         text = storable_text(prompt(self._kind, view))
         completion = self._client.complete(text, SCHEMAS[self._kind], self._decoding)
+        kept, cut = kept_reply(completion.text)
         n_steps = None if view.steps is None else len(view.steps)
         reading = read_reply(completion.text, completion.finish_reason, n_steps)
         return Judgement(
@@ -42,9 +43,9 @@ class PromptJudge:
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
             status=reading.status,
-            raw_reply=completion.text,
+            raw_reply=kept,
             raw_step=reading.raw_step,
-            coercions=list(reading.coercions),
+            coercions=[*reading.coercions, *cut],
             finish_reason=completion.finish_reason,
             load_s=completion.load_s,
         )

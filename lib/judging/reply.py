@@ -21,6 +21,7 @@ CLOSED_THINKING = "</think>"
 OPEN_THINKING = "<think>"
 LONGEST_INT = 18  # decimal digits that fit a signed 64-bit integer, which is what JSON encoders agree on
 LONGEST_RAW_STEP = 200
+LONGEST_REPLY = 100_000  # characters kept; a verdict that was asked for takes a hundredth of it
 
 _NUMBER = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*(%?)\s*")
 _STEP_TEXT = re.compile(r"\s*([0-9]{1,18})(?:\.0+)?\s*")
@@ -69,6 +70,13 @@ def read_reply(text: str, finish_reason: str | None, n_steps: int | None) -> Rea
         raw_step=_storable(raw_step),
         coercions=notes,
     )
+
+
+def kept_reply(text: str) -> tuple[str, list[str]]:
+    """The part of a reply that a run keeps, and what to say of it among the coercions."""
+    if len(text) <= LONGEST_REPLY:
+        return text, []
+    return text[:LONGEST_REPLY], [f"raw_reply cut from {len(text)} characters to {LONGEST_REPLY}"]
 
 
 def storable_text(text: str) -> str:
@@ -207,7 +215,9 @@ def _read_confidence(raw: Any, notes: list[str]) -> float:
 
 def _read_rationale(raw: Any, notes: list[str]) -> str:
     if isinstance(raw, str):
-        return storable_text(raw)
+        if len(raw) > LONGEST_REPLY:
+            notes.append(f"reasoning cut from {len(raw)} characters to {LONGEST_REPLY}")
+        return storable_text(raw[:LONGEST_REPLY])
     if raw is not None:
         notes.append("reasoning was not text")
     return ""

@@ -14,6 +14,7 @@ from lib.judging.clients import CallFailed, Decoding, TransportError
 from lib.judging.ensemble import SelfConsistency, combine
 from lib.judging.judge import Coin, Constant, Judge
 from lib.judging.llm import PromptJudge
+from lib.judging.reply import LONGEST_REPLY
 from lib.judging.rules import Rules
 from lib.records import Judgement, Label, Trajectory, View, view_of
 from tests.judging.fakes import Script, says
@@ -252,3 +253,16 @@ def test_a_bench_that_cannot_be_made_says_why(names: list[str], k: int, said: st
 def test_a_model_judge_without_a_model_says_so() -> None:
     with pytest.raises(UserError, match="--model"):
         make_judges(["rules", "outcome"], None, DECODING, 3)
+
+
+def test_an_endless_reply_is_read_whole_and_kept_in_part(judged: list[Trajectory]) -> None:
+    reply = says(faulty=True, confidence=0.9, reasoning="x" * 300_000)
+    judge = PromptJudge("outcome", "m", Script([reply]), DECODING)
+    said = judge.judge(view_of(judged[0], steps=False))
+    assert (said.faulty, said.confidence, said.status) == (True, 0.9, "ok")
+    assert said.raw_reply == reply[:LONGEST_REPLY]
+    assert said.rationale == "x" * LONGEST_REPLY
+    assert said.coercions == [
+        "reasoning cut from 300000 characters to 100000",
+        f"raw_reply cut from {len(reply)} characters to 100000",
+    ]
