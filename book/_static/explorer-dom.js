@@ -7,6 +7,12 @@ window.explorer = {};
   const SHOWN = 2000; // characters of a text that are shown at once
   const SPARE = 500; // a text that is longer by no more than this is shown whole
 
+  // Control characters but tab and line ends, what turns the direction of writing, halves of surrogate pairs.
+  const UNSEEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/gu;
+
+  /** The text with characters that act unseen written out, as in the book's chapters. */
+  const visible = (text) => text.replace(UNSEEN, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
   /** An element with properties and children; strings become text, null is left out. */
   explorer.el = function (tag, properties, ...children) {
     const made = document.createElement(tag);
@@ -14,13 +20,15 @@ window.explorer = {};
       if (name in made) made[name] = value;
       else made.setAttribute(name, value);
     }
-    made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    const given = children.flat().filter((child) => child !== null && child !== undefined);
+    made.append(...given.map((child) => (typeof child === "string" ? visible(child) : child)));
     return made;
   };
 
   /** Text in an element of its own; of a very long one the beginning, and a button for the rest. */
   explorer.long = function (tag, className, text) {
     const made = explorer.el(tag, { className, dir: "auto" });
+    text = visible(text);
     if (text.length <= SHOWN + SPARE) {
       made.append(text);
       return made;

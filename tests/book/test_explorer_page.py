@@ -12,11 +12,12 @@ from playwright.sync_api import Page, expect
 from test_browser import serious
 from test_explorer import hostile_run, make_run, trajectory
 
-from lib import RUNS
+from lib import ROOT, RUNS
 from lib.book import layout
 from lib.book.explorer import BASELINES, write_explorer
 from lib.records import FAULT_TYPES, STRATA, Judgement, Label, Verdict, stratum_of
 from lib.runs import Run
+from lib.visible import visible
 
 pytestmark = pytest.mark.browser
 
@@ -277,8 +278,7 @@ def test_nothing_that_was_written_by_a_model_becomes_markup(explorer: Opener, vi
     for name in sorted(run.trajectories()):
         page.evaluate("id => { location.hash = new URLSearchParams({ t: id }) }", name)
         page.wait_for_function(
-            "id => document.querySelector('.explorer-content h2')?.textContent.toWellFormed() === id.toWellFormed()",
-            arg=name,
+            "id => document.querySelector('.explorer-content h2')?.textContent === id", arg=visible(name)
         )
         for summary in page.locator(".explorer-detail summary").all():
             summary.click()
@@ -366,3 +366,12 @@ def test_ten_thousand_verdicts_open_and_filter_quickly(explorer: Opener, tmp_pat
         }"""
     )
     assert milliseconds < 3_000
+
+
+def test_a_character_that_acts_unseen_is_written_out(visit: Visit):
+    page = visit.page
+    page.set_content("<p></p>")
+    page.add_script_tag(path=ROOT / "book" / "_static" / "explorer-dom.js")
+    unseen = "a\u202eb\x1bc\u2066 d\t\U0001f600"
+    for made in ("explorer.el('p', {}, text)", "explorer.long('p', 'x', text)"):
+        assert page.evaluate(f"text => {made}.textContent", unseen) == r"a\u202eb\u001bc\u2066 d" + "\t\U0001f600"
