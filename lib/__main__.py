@@ -22,7 +22,7 @@ from lib.analysis.scores import Scores
 from lib.analysis.scores import score as score_frames
 from lib.book.build import build_book
 from lib.desk.injector import JudgedSet
-from lib.errors import UserError
+from lib.errors import COMMAND, UserError
 from lib.fetch import fetch_paper
 from lib.judging.bench import MODEL_FREE, MODEL_JUDGES, MOST_MEMBERS, make_judges, needs_model
 from lib.judging.clients import CallFailed, Client, Decoding, OllamaClient, OpenAIClient
@@ -183,7 +183,7 @@ def score(
     opened = Run.open(run)
     trajectories, verdicts = opened.frames(text=False)
     if verdicts.empty:
-        raise UserError(f"{opened.folder} has no verdicts yet: `python -m lib collect --run {run} --judge rules`.")
+        raise UserError(f"{opened.folder} has no verdicts yet: `{COMMAND} collect --run {run} --judge rules`.")
     scores = score_frames(trajectories, verdicts, reps, seed, order=list(opened.judges(verdicts)))
     if format == "json":
         typer.echo(json.dumps(scores.to_json(), indent=1, allow_nan=False))

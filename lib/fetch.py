@@ -13,7 +13,7 @@ import pooch
 import requests
 
 from lib import RUNS
-from lib.errors import UserError
+from lib.errors import COMMAND, UserError
 from lib.runs import Run, checksum
 
 ADDRESS = "https://raw.githubusercontent.com/mohammadi-hadi/trajectory-judge/4a60c595c018b759f2914a159c7b2bc3f0392ff2"
@@ -111,7 +111,7 @@ def _find(file: Released, source: Path) -> Path:
 
 def _download(file: Released, target: Path, address: str) -> None:
     url = f"{address}/{file.path}"
-    elsewhere = "Fetch the four files on another machine, then run `python -m lib fetch paper --from FOLDER`."
+    elsewhere = f"Fetch the four files on another machine, then run `{COMMAND} fetch paper --from FOLDER`."
     downloader = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=SECONDS)
     try:
         pooch.retrieve(url, None, fname=target.name, path=target.parent, downloader=downloader)

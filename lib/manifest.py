@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lib.errors import UserError
+from lib.errors import COMMAND, UserError
 from lib.jsonl import BOM, Problem, loads, writing
 
 NAME = "run.json"
@@ -94,7 +94,7 @@ def registered(
             f"{who} is recorded in {NAME} with other settings:\n"
             + "\n".join(f"  {line}" for line in changes)
             + "\nWhat one judge gives must come from one setting: use the recorded settings, or collect into another"
-            " run (make one with `python -m lib dataset --out DIR`)."
+            f" run (make one with `{COMMAND} dataset --out DIR`)."
         )
     collections = [*(recorded or {}).get(COLLECTIONS, []), *([] if collection is None else [_plain(collection)])]
     return old | ({COLLECTIONS: collections} if collections else {})

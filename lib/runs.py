@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from lib import RUNS, jsonl, manifest
-from lib.errors import UserError
+from lib.errors import COMMAND, UserError
 from lib.loading import iter_trajectories, load_failures, load_verdicts, trajectory_frame, verdict_frame
 from lib.records import Trajectory, Verdict
 from lib.store import FILES, Store, locked
 
-MAKE = "python -m lib dataset --out DIR"
+MAKE = f"{COMMAND} dataset --out DIR"
 
 
 class Frames(NamedTuple):
@@ -84,7 +84,7 @@ class Run:
         if not folder.is_dir():
             names = sorted(path.parent.name for path in RUNS.glob(f"*/{manifest.NAME}"))
             known = f"runs here: {', '.join(names)}" if names else "there are no runs yet"
-            raise UserError(f"There is no run {run} ({known}). Make one with `{MAKE}`, or `python -m lib fetch paper`.")
+            raise UserError(f"There is no run {run} ({known}). Make one with `{MAKE}`, or `{COMMAND} fetch paper`.")
         missing = [name for name in (manifest.NAME, "trajectories.jsonl") if not (folder / name).is_file()]
         if missing:
             raise UserError(f"{folder} is not a run: {' and '.join(missing)} missing. Make one with `{MAKE}`.")
@@ -174,7 +174,7 @@ class Run:
         path = self.folder / "verdicts.jsonl"
         if os.path.lexists(path) and next(jsonl.lines(path), None) is None:
             raise UserError(
-                f"{path}: is empty. Restore it, or collect (`python -m lib collect --run {self.folder} --judge rules`)."
+                f"{path}: is empty. Restore it, or collect (`{COMMAND} collect --run {self.folder} --judge rules`)."
             )
         return path
 

@@ -18,7 +18,7 @@ import filelock
 import msgspec
 
 from lib import jsonl, manifest
-from lib.errors import UserError
+from lib.errors import COMMAND, UserError
 from lib.loading import check_trajectory, check_verdict
 from lib.records import Trajectory, Verdict
 
@@ -164,7 +164,7 @@ class Store:
             if judge_id not in judges and any(judge == judge_id for _, judge in self.done):
                 raise UserError(
                     f"{self.folder}: verdicts of {judge_id} are there already, but {manifest.NAME} does not say with"
-                    " what settings. Collect into another run (make one with `python -m lib dataset --out DIR`)."
+                    f" what settings. Collect into another run (make one with `{COMMAND} dataset --out DIR`)."
                 )
             entry = manifest.registered(judges.get(judge_id), settings, collection, f"Judge {judge_id}")
             manifest.write(self.folder, {**about, "judges": {**judges, judge_id: entry}})

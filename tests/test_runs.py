@@ -178,7 +178,7 @@ def test_an_unknown_run_names_the_known_ones_and_how_to_make_one(
 ) -> None:
     make_run(tmp_path / "mine")
     monkeypatch.setattr(lib.runs, "RUNS", tmp_path)
-    with pytest.raises(UserError, match=r"no run other \(runs here: mine\)\. Make one with `python -m lib dataset"):
+    with pytest.raises(UserError, match=r"no run other \(runs here: mine\)\. Make one with `\.venv/bin/python -m lib "):
         Run.open("other")
     monkeypatch.setattr(lib.runs, "RUNS", tmp_path / "none")
     with pytest.raises(UserError, match="there are no runs yet"):

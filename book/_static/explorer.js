@@ -63,7 +63,7 @@
     await showDetail(mine);
   }
 
-  const howToFetch = (name) => `The run ${name} is not here yet: python -m lib fetch ${name} gets it, make book then shows it.`;
+  const howToFetch = (name) => `The run ${name} is not here yet: .venv/bin/python -m lib fetch ${name} gets it, make book then shows it.`;
 
   function leave(why) {
     run = null;

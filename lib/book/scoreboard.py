@@ -10,8 +10,9 @@ import pandas as pd
 from lib.analysis.scores import Estimate, Scores
 from lib.analysis.tables import DASH, Table, interval_cell
 from lib.book.show import Prose, prose
+from lib.errors import COMMAND
 
-NO_VERDICTS = "This run has no verdicts yet: `python -m lib collect` adds some, and then this shows them."
+NO_VERDICTS = f"This run has no verdicts yet: `{COMMAND} collect` adds some, and then this shows them."
 NO_MODEL = "No model has judged this run so far: what follows shows judges that work by fixed rules or not at all."
 
 LABELS = {

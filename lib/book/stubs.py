@@ -8,10 +8,11 @@ from typing import Any
 
 from lib import REFERENCE
 from lib.book.publish import title
+from lib.errors import COMMAND
 
 HOW = (
     "This chapter is computed from the paper's released verdicts, which are not part of this repository: "
-    "`python -m lib fetch paper` downloads them, and `make book` then fills these pages."
+    f"`{COMMAND} fetch paper` downloads them, and `make book` then fills these pages."
 )
 
 

@@ -76,6 +76,6 @@ def test_the_page_of_a_run_that_is_not_here_says_how_to_get_it_beside_the_publis
     notebook.metadata["book"] = {"published": ["silent_recall"]}
     page = stubs.stub(notebook, "paper-x", "paper")
     assert page.startswith("(paper-x)=\n# ")
-    assert "`python -m lib fetch paper`" in page
+    assert "`.venv/bin/python -m lib fetch paper`" in page
     assert "| `outcome:qwen2.5:14b` | `silent_recall` | 0.451 |" in page
     assert "`f1`" not in page
