@@ -29,6 +29,7 @@ from lib.judging.clients import CallFailed, Client, Decoding, OllamaClient, Open
 from lib.judging.cluster import dask_executor
 from lib.judging.collect import Collected, Collector
 from lib.runs import Run
+from lib.visible import visible
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
 
@@ -190,7 +191,7 @@ def score(
     elif format == "csv":
         typer.echo(scores.metrics.to_csv(index=False), nl=False)
     else:
-        typer.echo(_table(scores))
+        typer.echo(visible(_table(scores)))
 
 
 def _table(scores: Scores) -> str:
@@ -212,7 +213,7 @@ def _table(scores: Scores) -> str:
 @app.command()
 def check(run: RunOption) -> None:
     """Validate every file of a run and print what is in it."""
-    typer.echo(str(inspection.check(Run.open(run))))
+    typer.echo(visible(str(inspection.check(Run.open(run)))))
 
 
 @app.command()

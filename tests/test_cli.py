@@ -370,9 +370,9 @@ def test_a_collection_whose_calls_all_fail_says_why_and_fails(
 def test_text_that_no_encoding_can_print_is_escaped(run: Run, lib: Lib) -> None:
     path = run.folder / "verdicts.jsonl"
     lines = path.read_text().splitlines()
-    renamed = [json.dumps(json.loads(each) | {"judge_id": "odd\ud800"}) for each in lines if '"coin"' in each]
+    renamed = [json.dumps(json.loads(each) | {"judge_id": "odd\ud800\x1b[31m"}) for each in lines if '"coin"' in each]
     path.write_text("\n".join([*lines, *renamed]) + "\n")
-    assert r"odd\ud800: 40 verdicts" in lib("check", "--run", run.folder)[1]
+    assert r"odd\ud800\u001b[31m: 40 verdicts" in lib("check", "--run", run.folder)[1]
     for format in ("table", "csv", "json"):
         status, out, _ = lib("score", "--run", run.folder, "--reps", "5", "--format", format)
         assert status == 0
