@@ -25,7 +25,7 @@ from lib.errors import UserError
 
 
 def build_book(runs: Sequence[str] = (), *, out: Path | None = None, workers: int = 2) -> Path:
-    """Build the book and return its first page.
+    """Build the book and return the page to open, which leads to its first one.
 
     Args:
         runs: runs to show, by name or folder. None given: the paper's run (how to get it, while it is not fetched)
@@ -48,7 +48,7 @@ def build_book(runs: Sequence[str] = (), *, out: Path | None = None, workers: in
     _make_pages(output, table)
     html = output / "_build" / "html"
     write_explorer(html, shown)
-    return html / f"{toc['root']}.html"
+    return html / "index.html"
 
 
 def _titled(toc: dict[str, Any]) -> dict[str, Any]:
