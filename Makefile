@@ -1,4 +1,4 @@
-# `make book` and `make test` need nothing but Python 3.11 or newer: they make .venv and install into it.
+# `make book` and `make test` need Python 3.11 or newer and a package index: they make .venv and install into it.
 PYTHON ?= python3
 BIN    := .venv/bin
 NBVAL  := $(BIN)/pytest --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg -n 2 --dist loadfile
@@ -9,6 +9,7 @@ setup: .venv/installed    ## the virtual environment
 
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
+	@echo "Installing about 160 packages into .venv: the first time, this takes minutes"
 	$(BIN)/pip install -q -r requirements.txt
 	touch $@
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 
 import pytest
 import typer
@@ -34,9 +36,14 @@ def test_every_file_that_the_pages_name_is_there():
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
-def test_the_judge_on_the_page_is_complete():
+def test_the_judge_on_the_page_is_complete(tmp_path):
     source = re.search(r"```python\n(.*?)```", TEXTS[ROOT / "book" / "own_judge.md"], re.DOTALL)
     names: dict = {}
+    typed = f"{source[1]}\nfrom lib.judging.judge import Judge\n\njudge: Judge = Weekdays()\n"
+    (tmp_path / "weekdays.py").write_text(typed, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", str(tmp_path / "weekdays.py")]
+    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
     exec(source[1], names)
     judge = names["Weekdays"]()
     flagged = {
