@@ -55,6 +55,12 @@ def published_comparison(
     return pd.DataFrame(rows, columns=FIELDS)
 
 
+def is_papers_run(scores: Scores, figures: pd.DataFrame) -> bool:
+    """Whether a run has every judge that the paper reports; only then are its figures to come out again."""
+    single = {judge for judge in figures["judge"] if not judge.startswith(EPISODES) and " minus " not in judge}
+    return single <= set(scores.n)
+
+
 def _rounds_to(own: float, printed: str, digits: int) -> bool:
     return abs(own - float(printed)) <= 0.5 * 10.0**-digits + 1e-9
 

@@ -15,11 +15,15 @@ DASH = "–"
 
 
 def interval_cell(value: float | None, low: float | None = None, high: float | None = None, digits: int = 3) -> str:
-    """``0.451 [0.38, 0.52]``; without the brackets when there is no interval, a dash when there is no value."""
+    """``0.451 [0.38, 0.52]``; without the brackets when there is no interval, a dash when there is no value.
+
+    Bounds have a decimal less than the value from three on; with fewer, they would blur what the value tells.
+    """
     if _missing(value):
         return DASH
     text = f"{value:.{digits}f}"
-    return text if _missing(low) or _missing(high) else f"{text} [{low:.{digits - 1}f}, {high:.{digits - 1}f}]"
+    kept = digits - 1 if digits > 2 else digits
+    return text if _missing(low) or _missing(high) else f"{text} [{low:.{kept}f}, {high:.{kept}f}]"
 
 
 class Table:
@@ -55,7 +59,8 @@ class Table:
             for i, text in enumerate(row):
                 tag = "th" if i < self._headers else "td"
                 scope = ' scope="row"' if tag == "th" else ""
-                cells.append(f"<{tag}{scope}{_num(numeric[i] and tag == 'td')}>{escape(text)}</{tag}>")
+                shown = text.replace(", ", ",\u00a0") if numeric[i] else text  # an interval stays on one line
+                cells.append(f"<{tag}{scope}{_num(numeric[i] and tag == 'td')}>{escape(shown)}</{tag}>")
             rows.append(f"<tr>{''.join(cells)}</tr>")
         body = "\n".join(rows)
         return (

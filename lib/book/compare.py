@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import pandas as pd
 
 from lib import REFERENCE
-from lib.analysis.reproduction import published_comparison
+from lib.analysis.reproduction import is_papers_run, published_comparison
 from lib.analysis.scores import Scores
 from lib.analysis.tables import Table
 from lib.book.scoreboard import LABELS, breakable
@@ -15,6 +15,7 @@ from lib.book.show import Prose, prose
 
 FIGURES = REFERENCE / "trajectory_judge_figures.csv"
 PARTS = ("value", "low", "high")
+OF_A_MACHINE = "seconds_per_trajectory"
 
 
 def beside_published(
@@ -22,35 +23,46 @@ def beside_published(
 ) -> Table | Prose:
     """A table of our figures beside the paper's, one row for each that was printed; a sentence where none was.
 
+    Whether a figure is reproduced is a question to the paper's own run only. On another run the table grades nothing,
+    and has no seconds, which are those of another machine.
+
     Args:
         metrics: names of the metrics that the chapter is about.
         episodes: as for ``published_comparison``.
     """
-    found = published_comparison(scores, pd.read_csv(FIGURES, dtype=str), episodes)
+    figures = pd.read_csv(FIGURES, dtype=str)
+    found = published_comparison(scores, figures, episodes)
     found = found[found["metric"].isin(set(metrics))]
+    same_run = is_papers_run(scores, figures)
+    if not same_run:
+        found = found[found["metric"] != OF_A_MACHINE].drop(columns="reproduced")
     if found.empty:
         return prose("The paper prints none of these figures for the judges of this run.")
     groups = found.groupby(["judge", "metric"], sort=False)
     rows = pd.DataFrame([_row(judge, metric, own) for (judge, metric), own in groups])
-    return Table(rows, "Our figures and the paper's", data=found)
+    caption = (
+        "Our figures and the paper's" if same_run else "Figures of this run and the paper's, which are of another run"
+    )
+    return Table(rows, caption, data=found)
 
 
 def _row(judge: str, metric: str, own: pd.DataFrame) -> dict[str, str]:
     parts = own.set_index("part")
     ours = [f"{parts['ours'][part]:.{int(parts['digits'][part])}f}" if part in parts.index else "" for part in PARTS]
     theirs = [str(parts["published"].get(part, "")) for part in PARTS]
+    graded = {"reproduced": "yes" if own["reproduced"].all() else "no"} if "reproduced" in own else {}
     return {
         "judge": judge,
         "metric": LABELS.get(metric, breakable(metric)),
-        "ours": _with_bounds(*ours),
-        "published": _with_bounds(*theirs),
-        "reproduced": "yes" if own["reproduced"].all() else "no",
+        "ours": with_bounds(*ours),
+        "published": with_bounds(*theirs),
+        **graded,
         "where": str(parts["where"].iloc[0]),
     }
 
 
-def _with_bounds(value: str, low: str, high: str) -> str:
-    """Only the parts that the paper prints, to its digits."""
+def with_bounds(value: str, low: str, high: str) -> str:
+    """A published figure: only the parts that the paper prints, to its digits."""
     if low and high:
         return f"{value} [{low}, {high}]"
     return f"{value} (at most {high})" if high else value

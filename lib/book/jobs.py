@@ -15,9 +15,10 @@ from lib import REFERENCE, ROOT
 from lib.book import layout
 from lib.book.dependencies import files_behind
 from lib.book.publish import executed, parameters_of, title, write
+from lib.book.sections import without_empty
 
 NOTEBOOKS = ROOT / "notebooks"
-MACHINERY = [ROOT / "lib" / "book" / name for name in ("jobs.py", "publish.py")]
+MACHINERY = [ROOT / "lib" / "book" / name for name in ("jobs.py", "publish.py", "sections.py")]
 
 
 class Job(NamedTuple):
@@ -69,6 +70,7 @@ def execute(job: Job) -> float:
     job.target.with_suffix(".md").unlink(missing_ok=True)
     job.stamp.unlink(missing_ok=True)
     notebook = executed(job.source, job.parameters)
+    notebook.cells = without_empty(notebook.cells)
     targets = "".join(f"({label})=\n" for label in job.labels)
     first = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
     heading = f"# {title(notebook)}"

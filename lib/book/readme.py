@@ -13,7 +13,7 @@ from lib import ROOT
 from lib.analysis.chart_style import VL_VERSION, spec_digest
 from lib.analysis.scores import Scores, score
 from lib.analysis.tables import DASH, interval_cell
-from lib.book.compare import FIGURES
+from lib.book.compare import FIGURES, with_bounds
 from lib.book.headline import PARTS, survival_chart
 from lib.runs import Run
 
@@ -69,13 +69,9 @@ def _published() -> list[str]:
     rows = []
     for judge in dict.fromkeys(figures.index.get_level_values("judge")):
         if ":" in judge and all((judge, metric) in figures.index for metric in PARTS):
-            cells = [_printed(figures.loc[(judge, metric)]) for metric in PARTS]
+            cells = [with_bounds(*figures.loc[(judge, metric), ["value", "low", "high"]]) for metric in PARTS]
             rows.append(f"| `{judge}`, as published | {DASH} | {' | '.join(cells)} |")
     return rows
-
-
-def _printed(figure: pd.Series) -> str:
-    return f"{figure['value']} [{figure['low']}, {figure['high']}]" if figure["low"] else str(figure["value"])
 
 
 if __name__ == "__main__":

@@ -42,5 +42,5 @@ def _published(path: Path = REFERENCE / "trajectory_judge_figures.csv") -> list[
 
 
 def _line(row: dict[str, str]) -> str:
-    interval = f"[{row['low']}, {row['high']}]" if row["low"] else ""
+    interval = f"[{row['low']}, {row['high']}]" if row["low"] else f"at most {row['high']}" if row["high"] else ""
     return f"| `{row['judge']}` | `{row['metric']}` | {row['value']} | {interval} | {row['where']} |"

@@ -6,7 +6,7 @@ import pandas as pd
 
 from lib.analysis.scores import score
 from lib.analysis.tables import Table
-from lib.book.compare import beside_published
+from lib.book.compare import beside_published, with_bounds
 from lib.book.show import Prose
 from lib.runs import Run
 
@@ -17,9 +17,30 @@ def test_the_shipped_rules_stand_beside_the_published_ones_to_the_printed_digits
     assert isinstance(table, Table)
     rows = [row for row in table.cells() if row[0] == "rules"]
     assert rows == [
-        ["rules", "type macro-F1", "0.667", "0.667", "yes", "Section 6"],
-        ["rules", "ECE", "0.075", "0.075", "yes", "Table 3"],
+        ["rules", "type macro-F1", "0.667", "0.667", "Section 6"],
+        ["rules", "ECE", "0.075", "0.075", "Table 3"],
     ]
+
+
+def test_only_a_run_with_every_published_judge_is_graded_and_has_seconds():
+    trajectories, verdicts = Run.open("local").frames(text=False)
+    rules = verdicts[verdicts["judge_id"] == "rules"]
+    metrics = ["ece", "seconds_per_trajectory"]
+    other = beside_published(score(trajectories, rules, reps=10), metrics)
+    assert isinstance(other, Table)
+    assert "reproduced" not in other.data.columns
+    assert other.data["metric"].tolist() == ["ece"]
+    judges = ["rules", "outcome:qwen2.5:14b", "step:qwen2.5:14b", "step:llama3.1:8b", "selfcons3:qwen2.5:14b"]
+    everyone = pd.concat([rules.assign(judge_id=judge) for judge in judges])
+    papers = beside_published(score(trajectories, everyone, reps=10), metrics)
+    assert isinstance(papers, Table)
+    assert set(papers.data["metric"]) == set(metrics)
+    assert ["rules", "ECE", "0.075", "0.075", "yes", "Table 3"] in papers.cells()
+
+
+def test_a_bound_alone_is_told_as_such():
+    assert with_bounds("0.000", "", "0.036") == "0.000 (at most 0.036)"
+    assert with_bounds("0.330", "0.24", "0.43") == "0.330 [0.24, 0.43]"
 
 
 def test_a_run_of_other_judges_gets_a_sentence():

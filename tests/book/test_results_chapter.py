@@ -7,9 +7,10 @@ import pytest
 
 from lib import REFERENCE
 from lib.analysis.ceiling import ceiling
+from lib.analysis.reproduction import is_papers_run
 from lib.analysis.scores import score
 from lib.book.chapters.all_runs import across, ceiling_reading
-from lib.book.chapters.results import all_published, headline, reproduction, strata_table
+from lib.book.chapters.results import headline, reproduction, strata_table
 from lib.book.scoreboard import metric_table
 from lib.book.unread import readings_table, unread
 from lib.runs import Frames
@@ -89,7 +90,7 @@ def test_unread_verdicts_are_counted_with_both_readings(frames):
 
 def test_only_a_run_with_every_published_judge_can_reproduce_the_paper(frames):
     scores = score(*frames, reps=20)
-    assert not all_published(scores, FIGURES)
+    assert not is_papers_run(scores, FIGURES)
     assert "of the judges here, the paper reports `rules`" in reproduction(scores, FIGURES, None).markdown
 
 

@@ -72,3 +72,17 @@ def test_a_character_that_turns_the_text_around_is_written_out_in_every_part_of_
     for form in (table.to_html(), table.to_text()):
         assert "\u202e" not in form
         assert all(rf"{letter}\u202e" in form for letter in "abc")
+
+
+@pytest.mark.parametrize(
+    ("digits", "shown"), [(3, "10.361 [10.04, 10.76]"), (2, "10.36 [10.04, 10.76]"), (1, "10.4 [10.0, 10.8]")]
+)
+def test_bounds_are_never_coarser_than_a_decimal_after_the_second(digits, shown):
+    assert interval_cell(10.361, 10.042, 10.758, digits=digits) == shown
+
+
+def test_a_number_breaks_before_its_interval_only():
+    assert (
+        '<td class="num">0.451 [0.38,\u00a00.52]</td>'
+        in Table(pd.DataFrame({"x": ["0.451 [0.38, 0.52]"]}), "c").to_html()
+    )

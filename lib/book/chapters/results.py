@@ -10,7 +10,7 @@ from lib import REFERENCE
 from lib.analysis.agreement import UNKNOWN
 from lib.analysis.capability import BASELINES, base_rates, floor_check
 from lib.analysis.judges import with_model
-from lib.analysis.reproduction import EPISODES, published_comparison
+from lib.analysis.reproduction import BOUND_TOLERANCE, is_papers_run, published_comparison
 from lib.analysis.scores import Estimate, Scores
 from lib.analysis.tables import Table
 from lib.book.scoreboard import NO_MODEL, NO_VERDICTS, breakable
@@ -153,24 +153,24 @@ def strata_table(trajectories: pd.DataFrame) -> Table:
     return Table(shown, "Trajectories by kind of instance and fault", data=counts.rename_axis(columns=None))
 
 
-def all_published(scores: Scores, figures: pd.DataFrame) -> bool:
-    """Whether every judge that the paper reports is here, so that all of its figures can be compared."""
-    single = {judge for judge in figures["judge"] if not judge.startswith(EPISODES) and " minus " not in judge}
-    return single <= set(scores.judges)
-
-
 def reproduction(scores: Scores, figures: pd.DataFrame, episodes: Mapping[str, float] | None) -> Prose:
     """Whether the paper's figures come out again on its own run; on another run, why some may be compared."""
     found = published_comparison(scores, figures, episodes)
-    if not all_published(scores, figures):
+    if not is_papers_run(scores, figures):
         known = [judge for judge in scores.judges if judge in set(found["judge"])]
         if not known:
             return prose("The paper reports none of the judges of this run, so there is nothing to set beside ours.")
         return prose("This is not the paper's run; of the judges here, the paper reports {known}.", known=listed(known))
     ok = found.groupby(["judge", "metric"], sort=False)["reproduced"].all()
+    meaning = prose(
+        "A value counts as reproduced when it rounds to the printed digits, a bound when it is within {tolerance} or "
+        "one step of its proportion's grid, since two bootstraps differ by chance.",
+        tolerance=BOUND_TOLERANCE,
+    )
     if ok.all():
-        return prose("All {n} published figures are reproduced from the raw verdicts.", n=len(ok))
+        return said(prose("All {n} published figures are reproduced from the raw verdicts.", n=len(ok)), meaning)
     failed = listed(f"{judge} {metric}" for judge, metric in ok[~ok].index)
-    return prose(
-        "{k} of {n} published figures are not reproduced: {failed}.", k=int((~ok).sum()), n=len(ok), failed=failed
+    k = int((~ok).sum())
+    return said(
+        prose("{k} of {n} published figures are not reproduced: {failed}.", k=k, n=len(ok), failed=failed), meaning
     )
