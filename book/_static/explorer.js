@@ -11,6 +11,7 @@
     ["Loud faults on which the judges are split", { fault: "faulty", outcome: "wrong", agree: "split" }],
     ["Clean trajectories that some judge flags, most confident first", { fault: "clean", said: "flagged", sort: "confident" }],
     ["Faults that are caught, but at the wrong step", { said: "misplaced" }],
+    ["Silent faults that the rules miss", { fault: "faulty", outcome: "right", judge: "rules", said: "passed" }],
     ["Replies that could not be read", { said: "notok" }],
   ];
 
@@ -87,14 +88,22 @@
     const [shape, ids] = [(one) => explorer.mark(one), (one) => el("bdi", {}, one.id)];
     find("judges").replaceChildren(...run.judges.map((one) => el("li", {}, shape(one), ids(one))));
     find("columns").replaceChildren(...run.judges.map((one) => el("span", { title: one.id }, shape(one))));
-    setTimeout(() => { if (run === entered) find("starts").replaceChildren(...STARTS.map(start).filter(Boolean)); });
+    setTimeout(() => { if (run === entered) begins(); });
     const left = run.judges.filter((one, place) => !run.counting[place]).map((one) => one.id);
     const without = left.length ? ` It and “any judge” leave out the baselines: ${left.join(", ")}.` : "";
     find("counted").textContent = `Agreement needs the verdicts of two judges.${without}`;
   }
 
-  /** A link to a view that is worth a look, if there is anything to be seen in it. */
+  /** Views of the run that are worth a look, under their heading if there are any. */
+  function begins() {
+    const found = STARTS.map(start).filter(Boolean);
+    find("starts").replaceChildren(...found);
+    find("starts").previousElementSibling.hidden = !found.length;
+  }
+
+  /** A link to a view, if there is anything to be seen in it. */
   function start([text, filters]) {
+    if (filters.judge && run.judgePlace(filters.judge) < 0) return null;
     const n = run.select(filters).length;
     return n ? el("li", {}, el("a", { href: write({ run: run.name, ...filters }) }, text), ` (${n.toLocaleString("en")})`) : null;
   }
