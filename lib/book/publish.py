@@ -21,6 +21,8 @@ from traitlets.config import Config
 from lib import ROOT
 from lib.errors import UserError
 
+LONGEST_SUFFIX = 4  # a kernel's five sockets are called s-1 and so on
+
 
 def parameters_of(notebook: Path) -> dict[str, Any]:
     """The notebook's parameters and their defaults.
@@ -119,15 +121,16 @@ def _this_tree_first() -> Iterator[None]:
 
 @contextmanager
 def _own_sockets() -> Iterator[Config]:
-    """Kernel settings: sockets in a folder of their own, where the system has such; TCP on this machine elsewhere.
+    """Kernel settings: sockets in a folder of their own, where the system has such and takes the path; else TCP.
 
     A TCP port is chosen before the kernel opens it, and another kernel that starts meanwhile may take it.
     """
     settings = Config()
     with tempfile.TemporaryDirectory(prefix="kernel-") as folder:
-        if zmq.has("ipc"):
+        place = str(Path(folder) / "s")
+        if zmq.has("ipc") and len(os.fsencode(place)) <= zmq.IPC_PATH_MAX_LEN - LONGEST_SUFFIX:
             settings.KernelManager.transport = "ipc"
-            settings.KernelManager.ip = str(Path(folder) / "s")
+            settings.KernelManager.ip = place
         yield settings
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import nbformat
@@ -140,3 +141,11 @@ def test_a_kernel_takes_no_port_that_another_could_take_first(tmp_path):
     transport, place = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs[0].text.split()
     assert transport == "ipc"
     assert not Path(place).parent.exists(), "the sockets are removed with the kernel"
+
+
+def test_where_a_folder_of_sockets_would_have_too_long_a_path_the_kernel_starts_all_the_same(tmp_path, monkeypatch):
+    deep = tmp_path / ("d" * 100)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    publish(make(tmp_path, "x = 1", "print(x)"), tmp_path / "out.ipynb", {})
+    assert nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs[0].text == "1\n"
