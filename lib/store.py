@@ -101,12 +101,14 @@ class Appender:
                 ) from error
 
     def close(self) -> None:
-        """Force what was written to the disk."""
-        with self._lock:
+        """Force what was written to the disk. Raises UserError when the disk refuses it."""
+        with self._lock, jsonl.writing(self.path):
             if self._file is not None:
-                os.fsync(self._file)
-                os.close(self._file)
-                self._file = None
+                file, self._file = self._file, None
+                try:
+                    os.fsync(file)
+                finally:
+                    os.close(file)
 
     def _open(self, line: bytes) -> int:
         """A new file appears with its first line in it, so that there never is an empty one."""

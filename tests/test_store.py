@@ -166,6 +166,25 @@ def test_a_full_disk_is_an_error_that_leaves_whole_lines(tmp_path: Path, monkeyp
     assert len(run.verdicts()) == 2
 
 
+def test_a_disk_that_refuses_the_last_of_it_is_an_error_that_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run(tmp_path, line() + b"\n")
+
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def collect() -> None:
+        with run.collecting() as store:
+            store.add_verdict(verdict(CLEAN))
+            monkeypatch.setattr(os, "fsync", full)
+
+    with pytest.raises(UserError, match=r"verdicts\.jsonl: cannot be written"):
+        collect()
+    monkeypatch.undo()
+    assert len(run.verdicts()) == 2
+
+
 HOLD = """
 import sys, time
 from lib.runs import Run
