@@ -140,7 +140,7 @@ class Collector:
                         in_a_row = in_a_row + 1 if isinstance(answer, TransportError) else 0
                     if in_a_row == MOST_FAILURES_IN_A_ROW:
                         raise UserError(_given_up(in_a_row, answer))
-            except (KeyboardInterrupt, UserError, ValueError):
+            except (KeyboardInterrupt, Exception):
                 log.warning("Waiting for what is in flight (%d); interrupt again to leave it.", flight.under_way)
                 for task, answer in flight.rest():
                     record(task, answer)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from lib.__main__ import main
 from lib.desk.injector import JudgedSet
 from lib.records import Verdict
 from lib.runs import Run
-from tests.judging.fake_server import FakeServer, serving, status
+from tests.judging.fake_server import FakeServer, good, serving, slow, status
 
 dask = pytest.importorskip("dask", reason="Dask is not installed (requirements-cluster.txt)")
 distributed = pytest.importorskip("distributed", reason="Dask is not installed (requirements-cluster.txt)")
@@ -91,6 +93,35 @@ def test_failures_on_a_cluster_are_kept_like_any_other(
         assert [failure["kind"] for failure in run.failures()] == ["context"]
         assert lib(monkeypatch, *command, "--base-url", url, "--cluster", cluster, "--workers", "4") == 0
         assert len(run.verdicts()) == 8
+
+
+def test_a_cluster_that_dies_is_named_and_what_it_answered_is_kept(
+    tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Run.create(tmp_path / "run", {}, JudgedSet(8, 7))
+    server.script = [good()] * 3 + [slow(600)] * 2
+
+    def die() -> None:
+        while len(server.asked) < 5:
+            time.sleep(0.05)
+        dying.close()
+
+    command = ["collect", "--run", str(run.folder), "--judge", "outcome", "--model", "m", "--backend", "openai"]
+    command += ["--base-url", f"http://{server.address}/v1", "--workers", "2"]
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "0.5s"}),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=True, dashboard_address=None, host="127.0.0.1"
+        ) as dying,
+    ):
+        threading.Thread(target=die, daemon=True).start()
+        assert lib(monkeypatch, *command, "--cluster", dying.scheduler_address) == 1
+    said = capsys.readouterr().err
+    assert "Everything collected is kept" in said
+    assert "Traceback" not in said
+    assert len(run.verdicts()) == 3
+    assert lib(monkeypatch, *command) == 0
+    assert len(run.verdicts()) == 8
 
 
 def test_a_scheduler_that_does_not_answer_is_named(
