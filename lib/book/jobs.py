@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 import nbformat
 
-from lib import REFERENCE, ROOT
+from lib import REFERENCE, ROOT, manifest
 from lib.book import layout
 from lib.book.dependencies import files_behind
 from lib.book.publish import executed, parameters_of, title, write
 from lib.book.sections import without_empty
+from lib.store import FILES
 
 NOTEBOOKS = ROOT / "notebooks"
+READ = (manifest.NAME, "trajectories.jsonl", *FILES)
 MACHINERY = [ROOT / "lib" / "book" / name for name in ("jobs.py", "publish.py", "sections.py")]
 
 
@@ -56,7 +58,7 @@ def plan(toc: dict[str, Any], shown: Sequence[layout.Shown]) -> list[Job]:
     present = [one for one in shown if one.folder]
     constant = digest_of([*sorted(REFERENCE.iterdir()), ROOT / "requirements.txt", *MACHINERY])
     data = {
-        one.name: digest_of(sorted(path for path in one.folder.glob("*.json*") if path.is_file()))
+        one.name: digest_of(path for name in READ if (path := one.folder / name).is_file())
         for one in present
         if one.folder
     }

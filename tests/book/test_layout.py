@@ -71,6 +71,14 @@ def test_a_changed_verdict_makes_only_the_chapters_of_its_run_due(tmp_path):
     assert [a == b for a, b in zip(before, after, strict=True)] == [not also, False]
 
 
+def test_what_is_no_file_of_a_run_makes_nothing_due(tmp_path):
+    shutil.copytree(RUNS / "local", tmp_path / "one")
+    shown = layout.shown_runs([str(tmp_path / "one")])
+    before = plan(layout.contents(), shown)
+    (tmp_path / "one" / "notes.json").write_text("{")
+    assert plan(layout.contents(), shown) == before
+
+
 def test_the_page_of_a_run_that_is_not_here_says_how_to_get_it_beside_the_published_figures():
     notebook = nbformat.read(ROOT / "notebooks" / f"{NOTEBOOKS[0]}.ipynb", as_version=4)
     notebook.metadata["book"] = {"published": ["silent_recall"]}
