@@ -9,7 +9,7 @@ import pandas as pd
 from lib import REFERENCE
 from lib.analysis.reproduction import is_papers_run, published_comparison
 from lib.analysis.scores import Scores
-from lib.analysis.tables import Table
+from lib.analysis.tables import DASH, Table
 from lib.book.scoreboard import LABELS, breakable
 from lib.book.show import Prose, prose
 
@@ -48,7 +48,7 @@ def beside_published(
 
 def _row(judge: str, metric: str, own: pd.DataFrame) -> dict[str, str]:
     parts = own.set_index("part")
-    ours = [f"{parts['ours'][part]:.{int(parts['digits'][part])}f}" if part in parts.index else "" for part in PARTS]
+    ours = [_ours(parts.loc[part]) if part in parts.index else "" for part in PARTS]
     theirs = [str(parts["published"].get(part, "")) for part in PARTS]
     graded = {"reproduced": "yes" if own["reproduced"].all() else "no"} if "reproduced" in own else {}
     return {
@@ -59,6 +59,11 @@ def _row(judge: str, metric: str, own: pd.DataFrame) -> dict[str, str]:
         **graded,
         "where": str(parts["where"].iloc[0]),
     }
+
+
+def _ours(part: pd.Series) -> str:
+    """Our figure to the paper's digits; a dash where this run has none (rules, say, on a run without faults)."""
+    return DASH if pd.isna(part["ours"]) else f"{part['ours']:.{int(part['digits'])}f}"
 
 
 def with_bounds(value: str, low: str, high: str) -> str:

@@ -38,6 +38,15 @@ def test_only_a_run_with_every_published_judge_is_graded_and_has_seconds():
     assert ["rules", "ECE", "0.075", "0.075", "yes", "Table 3"] in papers.cells()
 
 
+def test_what_this_run_cannot_tell_is_a_dash():
+    trajectories, verdicts = Run.open("local").frames(text=False)
+    clean = trajectories[~trajectories["faulty"]]
+    rules = verdicts[(verdicts["judge_id"] == "rules") & verdicts["trajectory_id"].isin(clean["trajectory_id"])]
+    table = beside_published(score(clean, rules, reps=10), ["type_macro_f1"])
+    assert isinstance(table, Table)
+    assert [row[:4] for row in table.cells()] == [["rules", "type macro-F1", "–", "0.667"]]
+
+
 def test_a_bound_alone_is_told_as_such():
     assert with_bounds("0.000", "", "0.036") == "0.000 (at most 0.036)"
     assert with_bounds("0.330", "0.24", "0.43") == "0.330 [0.24, 0.43]"
