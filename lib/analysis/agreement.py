@@ -22,7 +22,7 @@ MCNEMAR_FIELDS = (
 
 
 def matched_pairs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Each judge's verdicts on mutants whose clean parent (the clean run of the same instance) it judged too.
+    """Each judge's verdicts on mutants whose clean parent (the clean trajectory of the same instance) it judged too.
 
     Args:
         rows: frame of ``joined``.

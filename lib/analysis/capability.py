@@ -84,7 +84,7 @@ def _verdict(
         return True, f"its J lies above 0{below_bar}"
     nearest = nearest_baseline(share)
     if below and nearest == COIN:
-        return False, "its J lies below 0: it flags clean runs more often than faulty ones"
+        return False, "its J lies below 0: it flags clean trajectories more often than faulty ones"
     return False, f"its J may be 0: no better than {nearest} ({share:.0%} flagged)"
 
 

@@ -10,10 +10,10 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Ceiling:
-    """Best recall that is attainable without flagging the text of any clean run (NaN where there is no such fault).
+    """Best recall that is attainable without flagging any clean trajectory's text (NaN where there is no such fault).
 
     Attributes:
-        visible: faults whose text differs from that of every clean run; silent_visible, loud_visible likewise.
+        visible: faults whose text differs from that of every clean trajectory; silent_visible, loud_visible likewise.
         faults, silent, loud, clean: runs of each kind.
         cells: frame cell, n, visible, ceiling.
         frontier: best trade-off beyond zero false alarms, see ``frontier``.

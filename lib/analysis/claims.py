@@ -15,7 +15,7 @@ from lib.records import FaultType, Trajectory, Verdict
 
 KIND: FaultType = "unsupported_claim"
 OTHER = "another sentence"
-ABOVE, BELOW, ALIKE, OPEN = "detects", "flags fewer than clean runs", "no detection", "cannot be told"
+ABOVE, BELOW, ALIKE, OPEN = "detects", "flags fewer than clean trajectories", "no detection", "cannot be told"
 DETECTION_FIELDS = (
     *("judge_id", "faults", "caught", "recall", "low", "high", "clean", "alarms", "false_alarm_rate"),
     *("alarm_low", "alarm_high", "excess", "excess_low", "excess_high", "reading"),

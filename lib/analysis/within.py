@@ -13,10 +13,10 @@ FIELDS = ("judge_id", "strata", "value", "low", "high")
 
 
 def within_strata(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mantel–Haenszel difference of the shares flagged among faulty and clean runs, over the strata that have both.
+    """Mantel–Haenszel difference of the shares flagged, faulty minus clean, over the strata that have both.
 
-    Faults are not spread over the strata as clean runs are (two types exist in refunds only), so a judge that flags
-    certain kinds of case, fault or no fault, has a J away from 0. Here it has 0.
+    Faults are not spread over the strata as clean trajectories are (two types exist in refunds only), so a judge that
+    flags certain kinds of case, fault or no fault, has a J away from 0. Here it has 0.
 
     Args:
         rows: frame of ``joined``.

@@ -25,7 +25,7 @@ def rows_of(judge: str, claims: str, clean: str) -> pd.DataFrame:
         ("1" * 20, "0" * 20, "detects"),
         ("1" * 20, "1" * 20, "no detection"),  # flags everything
         ("0" * 20, "0" * 20, "no detection"),
-        ("0" * 20, "1" * 20, "flags fewer than clean runs"),
+        ("0" * 20, "1" * 20, "flags fewer than clean trajectories"),
         ("11" + "0" * 18, "0" * 20, "no detection"),  # two hits against no false alarm may be chance
         ("1" * 20, "", "cannot be told"),
     ],

@@ -22,7 +22,7 @@ def quantity(table: pd.DataFrame, judge: str, name: str) -> dict:
 
 
 def test_gate_by_hand(scores):
-    """Judge j flags two of four silent faults and one of two clean runs."""
+    """Judge j flags two of four silent faults and one of two clean trajectories."""
     table = gate(scores, 0.2)
     assert quantity(table, "j", "passed")["value"] == 500
     assert quantity(table, "j", "alarms")["value"] == 500

@@ -9,7 +9,7 @@ from lib.analysis.within import within_strata
 
 
 def rows_of(judge: str, **strata: tuple[str, str]) -> pd.DataFrame:
-    """Per stratum the verdicts on faulty and on clean runs: 1 flagged, 0 passed."""
+    """Per stratum the verdicts on faulty and on clean trajectories: 1 flagged, 0 passed."""
     found = [
         (judge, name, faulty, flag == "1")
         for name, both in strata.items()

@@ -53,8 +53,8 @@ def test_a_pair_with_few_trajectories_in_common_carries_a_caution(frames):
     assert frames.trajectories["faulty"].head(6).all()
     scores = score(frames.trajectories, pd.concat(given), reps=200)
     text = answer(scores, Focus.of(scores)).markdown
-    assert "No clean run was judged in both views" in text
-    assert "`step:a` judged so few faulty or clean runs that this says little" in text
+    assert "No clean trajectory was judged in both views" in text
+    assert "`step:a` judged so few faulty or clean trajectories that this says little" in text
     assert "undefined" not in text
 
 
@@ -92,7 +92,7 @@ def test_matched_pairs_tell_disliking_the_case_from_seeing_the_fault(frames):
     assert "for no fault type" in text
     text = strata_answer(by_stratum(rows)).markdown
     assert "all fall in 3 of 6 strata (`happy` 17 of 17, `restocking` 17 of 17, `already_refunded` 16 of 16)" in text
-    assert "it flags every clean run there, and none elsewhere" in text
+    assert "it flags every clean trajectory there, and none elsewhere" in text
 
 
 def test_pairs_of_a_judge_that_sees_every_fault_are_all_discordant(frames):

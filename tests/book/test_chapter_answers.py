@@ -21,7 +21,7 @@ STEP, ENSEMBLE = "step:m:1.5b", "selfcons3:m:1.5b"
 
 
 def trajectories(kinds: tuple[str, ...] = KINDS) -> list[Trajectory]:
-    """Twelve clean runs, and twelve of each kind of fault."""
+    """Twelve clean trajectories, and twelve of each kind of fault."""
     found = []
     for kind in (None, *kinds):
         for i in range(12):
@@ -122,10 +122,10 @@ def test_baselines_are_no_judges_of_claims(tmp_path):
 @pytest.mark.parametrize(
     ("flagged", "words"),
     [
-        (nothing, "No judge with a model can tell faulty runs from clean ones"),
+        (nothing, "No judge with a model can tell faulty trajectories from clean ones"),
         (nothing, "(flagging nothing)"),
         (everything, "(flagging everything)"),
-        (lambda t: not faults(t), "(flagging clean runs more often than faulty ones)"),
+        (lambda t: not faults(t), "(flagging clean trajectories more often than faulty ones)"),
         (faults, f"better than a judge that does not look: `{STEP}`"),
     ],
 )
@@ -155,7 +155,7 @@ def test_size_is_read_as_the_grades_fall(tmp_path, small, large, words):
     [
         ((-0.1, 0.1), 0.5, True, "nothing is left of the J of `step:m`"),
         ((0.1, 0.2), 0.5, True, ""),
-        ((0.1, 0.2), -0.1, False, "`step:m` flags faulty runs more often than clean ones after all"),
+        ((0.1, 0.2), -0.1, False, "`step:m` flags faulty trajectories more often than clean ones after all"),
         ((0.0, 0.0), -0.1, False, "nothing is left of the J of `step:m`"),
         ((float("nan"), float("nan")), 0.5, True, ""),
     ],

@@ -45,7 +45,7 @@ def test_headline_says_so_where_clean_runs_are_flagged_more_readily_than_faulty_
     assert "None of the 2 judges with a model" in text
     assert "it lies below" not in text  # that of step:b does, but the highest is that of step:a
     alone = headline(scored(frames, {"step:b": ~loud(frames)}), frames.trajectories).markdown
-    assert "it lies below: the judge flags clean runs more readily than faulty ones" in alone
+    assert "it lies below: the judge flags clean trajectories more readily than faulty ones" in alone
 
 
 def test_headline_says_how_much_of_the_run_was_judged(frames):

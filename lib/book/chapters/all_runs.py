@@ -43,10 +43,10 @@ def across(runs: Sequence[tuple[str, Scores]]) -> pd.DataFrame:
 def ceiling_reading(frame: pd.DataFrame, ceiling: Ceiling | None) -> Prose:
     """What the ceiling says of the judges that see the outcome only, in a frame of ``across``."""
     if ceiling is None:
-        return prose("No ceiling is drawn, since the clean parents of some faulty runs are not known.")
+        return prose("No ceiling is drawn, since the clean parents of some faulty trajectories are not known.")
     limit = prose(
         "In the outcome view only {visible} of {silent} silent faults change anything that a judge is shown, so "
-        "without flagging the very text of a clean run no such judge can catch more than {limit:.3f}.",
+        "without flagging the very text of a clean trajectory no such judge can catch more than {limit:.3f}.",
         visible=ceiling.silent_visible,
         silent=ceiling.silent,
         limit=ceiling.silent_recall,

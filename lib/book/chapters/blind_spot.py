@@ -68,7 +68,7 @@ def _pair(scores: Scores, pair: ViewPair) -> Prose:
         "flags {after:ci}. Over the {n} trajectories judged in both views the difference is {silent:ci}, "
         + contrast(silent, "a gain", "a loss", "from which no change can be read")
         + (
-            ". No clean run was judged in both views, so nothing can be said of false alarms"
+            ". No clean trajectory was judged in both views, so nothing can be said of false alarms"
             if math.isnan(alarms.value)
             else ". The rate of false alarms changes by {alarms:ci}"
             + contrast(alarms, ": the steps cost false alarms", "", ", which may be chance" if alarms.value else "")
@@ -94,7 +94,7 @@ def _caution(scores: Scores, pair: ViewPair) -> Prose | None:
     floor = floor_check(scores, [pair.outcome, pair.step])
     few = floor[floor["passed"].isna()]["judge_id"].tolist()
     if few:
-        return prose("But {few} judged so few faulty or clean runs that this says little.", few=listed(few))
+        return prose("But {few} judged so few faulty or clean trajectories that this says little.", few=listed(few))
     blind = floor[floor["passed"].eq(False)]["judge_id"].tolist()
     if not blind:
         return None
@@ -141,7 +141,7 @@ def type_table(frame: pd.DataFrame) -> Table:
     judges = list(dict.fromkeys(frame["judge_id"]))
     wide = cells.pivot_table(index="row", columns="judge_id", values="cell", aggfunc="first")[judges]
     wide = wide.reindex([row for row in (ANCHOR, *FAULT_TYPES) if row in wide.index])
-    caption = "Share flagged of the clean runs (first row) and of each fault type, with 95 % intervals"
+    caption = "Share flagged of the clean trajectories (first row) and of each fault type, with 95 % intervals"
     return Table(wide.rename_axis(index="share flagged", columns=None), caption, data=frame)
 
 
@@ -149,7 +149,7 @@ def pairs_answer(tests: pd.DataFrame, scores: Scores) -> Prose:
     """What the matched pairs say of each judge, and where recall and seeing the fault are furthest apart."""
     judges = list(dict.fromkeys(tests["judge_id"]))
     if not judges:
-        return prose("No judge has judged a faulty run together with its clean parent.")
+        return prose("No judge has judged a faulty trajectory together with its clean parent.")
     return bullets(_pairs_of(tests[tests["judge_id"] == judge], judge, scores) for judge in judges)
 
 
@@ -157,7 +157,7 @@ def _pairs_of(own: pd.DataFrame, judge: str, scores: Scores) -> Prose:
     typed = own[own["true_type"] != ALL]
     more = typed[(typed["p_holm"] < LEVEL) & (typed["only_mutant"] > typed["only_parent"])]["true_type"]
     seen = prose(
-        "{judge:code} flags the faulty run more often than its clean parent, beyond what chance gives, for {types}.",
+        "{judge:code} flags the faulty trajectory more often than its clean parent, beyond what chance gives, for {types}.",
         judge=judge,
         types=prose("each of the {n} fault types", n=len(more))
         if len(more) == len(typed) > 1
@@ -172,7 +172,7 @@ def _pairs_of(own: pd.DataFrame, judge: str, scores: Scores) -> Prose:
     return said(
         seen,
         prose(
-            "Its recall of {kind:code} is {recall:.2f}, but of the {passed} such runs whose clean parent it passed it "
+            "Its recall of {kind:code} is {recall:.2f}, but of the {passed} such trajectories whose clean parent it passed it "
             "flags {caught}.",
             kind=worst["true_type"],
             recall=worst["recall"],
@@ -199,7 +199,7 @@ def pairs_table(tests: pd.DataFrame) -> Table | Prose:
             "p, Holm": tests["p_holm"].map(_p),
         }
     )
-    caption = "Faulty runs beside their clean parents: exact McNemar test, Holm over the fault types of a judge"
+    caption = "Faulty trajectories beside their clean parents: exact McNemar test, Holm over the fault types of a judge"
     return Table(frame.set_index(["judge", "fault type"]), caption, data=tests)
 
 

@@ -35,7 +35,7 @@ class ClaimsChapter:
 
     Attributes:
         detection: ``claims.detection``; sentences: ``claims.by_sentence``; strata: ``agreement.by_stratum`` over
-            these faults and the clean runs; spoken: ``attention`` on these faults; control: on the clean runs.
+            these faults and the clean trajectories; spoken: ``attention`` on these faults; control: on the clean trajectories.
         focus: the judge that the answer dwells on, see ``_focus``; None without a judge.
         miss: the most telling miss, with its trajectory.
     """
@@ -115,7 +115,7 @@ def gather(opened: Run, frames: Frames, judges: Sequence[str]) -> ClaimsChapter:
 
 
 def _strata(rows: pd.DataFrame) -> pd.DataFrame:
-    """Claims and clean runs by stratum; recall of a judge of fixed rules has no interval."""
+    """Claims and clean trajectories by stratum; recall of a judge of fixed rules has no interval."""
     table = by_stratum(rows[rows["true_type"].eq(claims.KIND) | ~rows["faulty"].astype(bool)])
     table.loc[table["judge_id"].map(is_fixed).astype(bool), ["recall_low", "recall_high"]] = float("nan")
     return table

@@ -13,12 +13,12 @@ from lib.book.show import Prose, listed, prose, said
 
 
 def detection_answer(found: pd.DataFrame) -> Prose:
-    """Who catches unsupported claims more often than it flags clean runs, and who does not."""
+    """Who catches unsupported claims more often than it flags clean trajectories, and who does not."""
     graded = found[found["reading"] != claims.OPEN]
     able = graded[graded["reading"] == claims.ABOVE]
     others = graded[graded["reading"] != claims.ABOVE]
     if graded.empty:
-        return prose("No judge has judged both such replies and clean runs, so recall has nothing to be read against.")
+        return prose("No judge has judged both such replies and clean trajectories, so recall has nothing to be read against.")
     pairs = [
         prose(
             "{judge:code} ({recall:.3f} against {alarms:.3f})",
@@ -31,11 +31,11 @@ def detection_answer(found: pd.DataFrame) -> Prose:
     who = Prose(", ".join(str(pair) for pair in pairs))
     if able.empty:
         return prose(
-            "No judge flags replies with an unsupported claim more often than it flags clean runs: {who}.", who=who
+            "No judge flags replies with an unsupported claim more often than it flags clean trajectories: {who}.", who=who
         )
     best = able.loc[able["excess"].idxmax()]
     first = prose(
-        "{able} of {all} judges {flag} replies with an unsupported claim more often than clean runs. {judge:code} does "
+        "{able} of {all} judges {flag} replies with an unsupported claim more often than clean trajectories. {judge:code} does "
         "so most clearly, {recall:ci} against a false-alarm rate of {alarms:ci}, and still lets {missed} of {n} pass.",
         able=len(able),
         all=len(graded),
@@ -83,7 +83,7 @@ def attention_answer(shares: pd.DataFrame, named: pd.DataFrame, judge: str) -> P
         return None
     share, count = own.iloc[0], counts.iloc[0]
     first = prose(
-        "Of the sentences in the rationales of {judge:code} on these runs, {steps:.0%} speak of the steps and "
+        "Of the sentences in the rationales of {judge:code} on these trajectories, {steps:.0%} speak of the steps and "
         "{reply:.0%} of the reply",
         judge=judge,
         steps=share["steps"],

@@ -87,7 +87,7 @@ def stacked(pairs: Sequence[Pair], frame: str) -> pd.DataFrame:
 
 
 def distributions(pairs: Sequence[Pair]) -> pd.DataFrame:
-    """Vote distributions of all pairs; ``row`` is the kind of run, after the ensemble's id where there are several."""
+    """Vote distributions of all pairs; ``row`` is the kind of trajectory, after the ensemble's id where there are several."""
     frames = [
         own.assign(row=[kind if len(pairs) == 1 else f"{kind}, {pair.ensemble}" for kind in own["kind"]])
         for pair in pairs

@@ -17,7 +17,7 @@ def delta_answer(deltas: pd.DataFrame, ensemble: str, single: str, n: int) -> Pr
     known = deltas[deltas["reading"] != consistency.UNDEFINED]
     better, worse = (known[known["reading"] == reading] for reading in (consistency.BETTER, consistency.WORSE))
     first = prose(
-        "On the {n} runs that both judged, the majority of {k} passes ({ensemble:code}) can be told apart from one "
+        "On the {n} trajectories that both judged, the majority of {k} passes ({ensemble:code}) can be told apart from one "
         "greedy pass ({single:code}) on {told} of {axes} axes{split}.",
         n=n,
         k=judge_name(ensemble).k,
@@ -74,7 +74,7 @@ def votes_answer(flips: pd.DataFrame, votes: pd.DataFrame) -> Prose:
     if (votes["yes"] == 0).all():
         return prose("No member ever flags anything, so there is nothing for a majority to settle.")
     return prose(
-        "Its members vote alike on {agreed} of {n} runs; two of them disagree with a chance of {flip:.3f} on average.",
+        "Its members vote alike on {agreed} of {n} trajectories; two of them disagree with a chance of {flip:.3f} on average.",
         agreed=int(total["unanimous"]),
         n=int(total["n"]),
         flip=total["flip_rate"],

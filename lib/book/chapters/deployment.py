@@ -26,7 +26,7 @@ def _sentence(table: pd.DataFrame, judge: str, base_rate: float) -> Prose:
     passed, alarms, precision = (_quantity(table, judge, name) for name in ("passed", "alarms", "precision"))
     if math.isnan(passed.value) or math.isnan(alarms.value):
         return prose(
-            "{judge:code} has judged no silent fault, or no clean run, so it cannot be used as one.", judge=judge
+            "{judge:code} has judged no silent fault, or no clean trajectory, so it cannot be used as one.", judge=judge
         )
     worth = (
         prose("It raises no alarm at all.")
@@ -64,7 +64,7 @@ def gate_table(scores: Scores, base_rate: float) -> Table | Prose:
         for judge in scores.judges
     ]
     share = f"share of alarms that are true, {100 * base_rate:.3g} % faulty"
-    columns = ["judge", "silent faults let through", "clean runs stopped", share]
+    columns = ["judge", "silent faults let through", "clean trajectories stopped", share]
     caption = f"A judge as a gate, for {CASES:,d} silently faulty and {CASES:,d} clean cases"
     return Table(pd.DataFrame(rows, columns=columns).set_index("judge"), caption, data=table)
 

@@ -53,7 +53,7 @@ class FloorChapter:
             return said(prose(MODEL_FREE), _rules(self.table))
         graded = self.models[self.models["passed"].notna()]
         if graded.empty:
-            return prose("No judge with a model has judged enough faulty and clean runs of this run to be graded.")
+            return prose("No judge with a model has judged enough faulty and clean trajectories of this run to be graded.")
         return said(grades(graded), case_reading(graded), size_reading(graded), f1_reading(graded))
 
 
@@ -88,7 +88,7 @@ def gather(frames: Frames, scores: Scores, settings: Mapping[str, Mapping[str, A
 def grades(graded: pd.DataFrame) -> Prose:
     """Who passes and who fails, with the reason."""
     passed, failed = graded[graded["passed"].astype(bool)], graded[~graded["passed"].astype(bool)]
-    better = "tell faulty runs from clean ones better than a judge that does not look"
+    better = "tell faulty trajectories from clean ones better than a judge that does not look"
     first = (
         prose(f"No judge with a model can {better}.")
         if passed.empty
@@ -111,7 +111,7 @@ def _shortcoming(row: pd.Series) -> str:
         return "(flagging nothing)" if row["share_flagged"] == 0 else "(flagging everything)"
     nearest = nearest_baseline(row["share_flagged"])
     if row["high"] < 0 and nearest == COIN:
-        return "(flagging clean runs more often than faulty ones)"
+        return "(flagging clean trajectories more often than faulty ones)"
     return f"(no better than {nearest})"
 
 
@@ -130,7 +130,7 @@ def case_reading(graded: pd.DataFrame) -> Prose | None:
         None
         if turned.empty
         else prose(
-            "Within one kind of case {who} {flag} faulty runs more often than clean ones after all; the kinds of case "
+            "Within one kind of case {who} {flag} faulty trajectories more often than clean ones after all; the kinds of case "
             "that are flagged most are those with few faults.",
             who=listed(turned["judge_id"]),
             flag="flags" if len(turned) == 1 else "flag",

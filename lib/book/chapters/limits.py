@@ -15,7 +15,7 @@ from lib.book.views import Views
 from lib.desk.prompts import JudgeKind
 
 KINDS: tuple[JudgeKind, ...] = ("outcome", "step")
-UNKNOWN = "The clean parents of some faulty runs are not known, so no ceiling can be given."
+UNKNOWN = "The clean parents of some faulty trajectories are not known, so no ceiling can be given."
 
 
 def limits_answer(views: Views) -> Prose:

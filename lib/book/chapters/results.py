@@ -79,7 +79,7 @@ def _able(scores: Scores, models: Sequence[str]) -> Prose:
 
 
 def _none_able(k: int, best: str, j: Estimate) -> Prose:
-    below = " (it lies below: the judge flags clean runs more readily than faulty ones)" if j.high < 0 else ""
+    below = " (it lies below: the judge flags clean trajectories more readily than faulty ones)" if j.high < 0 else ""
     if k == 1:
         return prose(
             "The one judge with a model, {best:code}, does not tell faulty from clean: its Youden's J (recall minus "
@@ -122,7 +122,7 @@ def _rates(scores: Scores, judges: Sequence[str]) -> Prose | None:
     )
     return prose(
         "{judge:code} flags {silent:ci} of the silent faults and {loud:ci} of the loud ones, and {alarms:ci} of the "
-        "clean runs.",
+        "clean trajectories.",
         judge=judge,
         silent=silent,
         loud=loud,

@@ -39,7 +39,7 @@ def _alarms(judge: str, own: pd.DataFrame) -> Prose:
     every = bool((raised["false_alarms"] == raised["clean"]).all())
     return prose(
         "The {n} false alarms of {judge:code} all fall in {k} of {m} strata ({each})"
-        + (": it flags every clean run there, and none elsewhere." if every else "."),
+        + (": it flags every clean trajectory there, and none elsewhere." if every else "."),
         n=total,
         judge=judge,
         k=len(raised),
@@ -49,7 +49,7 @@ def _alarms(judge: str, own: pd.DataFrame) -> Prose:
 
 
 def strata_frame(table: pd.DataFrame) -> pd.DataFrame:
-    """Share flagged of the faulty and of the clean runs of each stratum: judge_id, row, value, low, high, n."""
+    """Share flagged of the faulty and of the clean trajectories of each stratum: judge_id, row, value, low, high, n."""
     table = _without_bounds_of_rules(table)
     names = {"faulty": ("recall", "recall", "faults"), "clean": ("false_alarm_rate", "false_alarm", "clean")}
     parts = []
