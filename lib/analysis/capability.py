@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from lib.analysis.newcombe import difference_interval
 from lib.analysis.scores import Estimate, Scores, is_fixed
 
 BASELINES = ("always-faulty", "always-clean", "coin")
@@ -34,12 +33,11 @@ def floor_check(scores: Scores, judges: Sequence[str] | None = None, least: int 
     """Whether each judge tells faulty from clean at all.
 
     A judge passes when the whole interval of Youden's J (recall minus false-alarm rate) lies above 0, where every
-    judge lies that does not look: always-faulty, always-clean, a coin. The interval is ``difference_interval``, since
-    judges near the floor have rates of 0 or 1. F1 is no such test: with three faults in four it rewards flagging
-    everything; a judge that passes below that F1 is told so in its reason.
+    judge lies that does not look: always-faulty, always-clean, a coin. F1 is no such test: with three faults in four
+    it rewards flagging everything; a judge that passes below that F1 is told so in its reason.
 
     Args:
-        least: faulty and clean trajectories that a judge needs to be graded, since a bootstrap of few says nothing.
+        least: faulty and clean trajectories that a judge needs to be graded, since so few say nothing.
 
     Returns:
         Frame judge_id, n, recall, false_alarm_rate, youden_j, low, high, share_flagged, f1, f1_always_faulty (on the
@@ -52,25 +50,17 @@ def floor_check(scores: Scores, judges: Sequence[str] | None = None, least: int 
         share = flagged.value / scores.n[judge] if scores.n[judge] else float("nan")
         recall, alarms = (scores.estimate(judge, metric) for metric in ("recall", "false_alarm_rate"))
         bar = 2 * recall.n / (scores.n[judge] + recall.n) if recall.n else float("nan")
-        low, high = (float("nan"), float("nan")) if is_fixed(judge) else _interval(recall, alarms)
         if min(recall.n, alarms.n) < least:
             passed, reason = None, f"needs at least {least} faulty and {least} clean trajectories"
         else:
-            passed, reason = _verdict(judge, j.value, low, high, share, f1.value, bar)
+            passed, reason = _verdict(judge, j, share, f1.value, bar)
         rates = [recall.value, alarms.value]
-        rows.append([judge, scores.n[judge], *rates, j.value, low, high, share, f1.value, bar, passed, reason])
+        rows.append([judge, scores.n[judge], *rates, *j[:3], share, f1.value, bar, passed, reason])
     names = ["judge_id", "n", "recall", "false_alarm_rate", "youden_j", "low", "high", "share_flagged", "f1"]
     return pd.DataFrame(rows, columns=[*names, "f1_always_faulty", "passed", "reason"])
 
 
-def _interval(recall: Estimate, alarms: Estimate) -> tuple[float, float]:
-    hits, false_alarms = (round(rate.value * rate.n) if rate.n else 0 for rate in (recall, alarms))
-    return difference_interval(hits, recall.n, false_alarms, alarms.n)
-
-
-def _verdict(
-    judge: str, j: float, low: float, high: float, share: float, f1: float, bar: float
-) -> tuple[bool | None, str]:
+def _verdict(judge: str, j: Estimate, share: float, f1: float, bar: float) -> tuple[bool | None, str]:
     if judge in BASELINES:
         return None, "a baseline: it does not look"
     if share == 0:
@@ -78,7 +68,7 @@ def _verdict(
     if share == 1:
         return False, "flags everything: the same as always-faulty"
     exact = is_fixed(judge)
-    above, below = (j > 0, j < 0) if exact else (low > 0, high < 0)
+    above, below = (j.value > 0, j.value < 0) if exact else (j.low > 0, j.high < 0)
     if above:
         below_bar = f", though its F1 is below the {bar:.3f} of always-faulty" if f1 < bar else ""
         return True, f"its J lies above 0{below_bar}"

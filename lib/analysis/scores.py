@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.bootstrap import exact_interval, percentile_interval
+from lib.analysis.newcombe import difference_interval
 from lib.analysis.quantities import METRICS, PROPORTIONS, Floats
 from lib.analysis.readings import readings, status_counts
 from lib.analysis.sample import Mask, Table, ordered_judges
 from lib.errors import UserError
 
 JSON_DIGITS = 9
+YOUDEN_J = METRICS.index("youden_j")
 METRIC_FIELDS = ["judge_id", "metric", "value", "low", "high", "n"]
 DELTA_FIELDS = ["a", "b", "metric", "value", "low", "high", "n"]
 
@@ -162,11 +164,21 @@ def _metric_rows(judge: str, value: Floats, below: Floats, drawn: Floats) -> pd.
     low, high = percentile_interval(drawn)
     extreme = np.isin(METRICS, list(PROPORTIONS)) & ((value == 0) | (value == 1))
     low[extreme], high[extreme] = exact_interval(value[extreme] * below[extreme], below[extreme])
+    low[YOUDEN_J], high[YOUDEN_J] = _youden_interval(value, below)
     undefined = np.isnan(value)
     without = undefined | is_fixed(judge)
     low[without], high[without] = np.nan, np.nan
     n = np.where(undefined, 0, below).astype(int)
     return pd.DataFrame({"judge_id": judge, "metric": METRICS, "value": value, "low": low, "high": high, "n": n})
+
+
+def _youden_interval(value: Floats, below: Floats) -> tuple[float, float]:
+    """Whether J is 0 is asked of judges with a rate of 0 or 1, most of all, which a bootstrap takes for certain."""
+    parts = [METRICS.index(rate) for rate in ("recall", "false_alarm_rate")]
+    if np.isnan(value[parts]).any():
+        return float("nan"), float("nan")
+    counts = [round(float(count)) for part in parts for count in (value[part] * below[part], below[part])]
+    return difference_interval(*counts)
 
 
 def _delta_rows(a: str, b: str, value: Floats, drawn: Floats, n: int) -> pd.DataFrame:

@@ -193,6 +193,35 @@ def test_only_faulty_trajectories_leave_the_clean_metrics_undefined(labels, verd
     assert math.isnan(scores.estimate("j", "youden_j").low)
 
 
+def test_a_few_hits_without_a_false_alarm_do_not_make_youdens_j_certain():
+    """A bootstrap of 3 hits in 100 and 0 alarms in 40 never draws a J below 0; Newcombe's limits by hand."""
+    labels = pd.DataFrame(
+        [
+            {"trajectory_id": f"t{i}", "faulty": i < 100, "failure_type": "wrong_tool" if i < 100 else None,
+             "failure_step": 1.0 if i < 100 else None, "outcome_correct": True, "n_steps": 6, "stratum": "happy",
+             "cell": "wrong_tool/silent" if i < 100 else "clean"}
+            for i in range(140)
+        ]
+    )  # fmt: skip
+    verdicts = labels[["trajectory_id", "failure_step", "failure_type"]].assign(
+        judge_id="j", faulty=[i < 3 for i in range(140)], confidence=0.9, status="ok",
+        latency_s=1.0, prompt_tokens=1.0, completion_tokens=1.0,
+    )  # fmt: skip
+    verdicts.loc[3:, ["failure_step", "failure_type"]] = None
+    j = score(labels, verdicts, reps=200).estimate("j", "youden_j")
+    z = 1.959964
+
+    def wilson(hits: int, n: int) -> tuple[float, float]:
+        middle, half = hits + z * z / 2, z * math.sqrt(hits * (n - hits) / n + z * z / 4)
+        return (middle - half) / (n + z * z), (middle + half) / (n + z * z)
+
+    (low, high), (alarm_low, alarm_high) = wilson(3, 100), wilson(0, 40)
+    assert j.value == pytest.approx(0.03)
+    assert j.low == pytest.approx(0.03 - math.hypot(0.03 - low, alarm_high))
+    assert j.high == pytest.approx(0.03 + math.hypot(high - 0.03, alarm_low), abs=1e-9)
+    assert j.low < 0
+
+
 @st.composite
 def random_run(draw) -> tuple[pd.DataFrame, pd.DataFrame]:
     size = draw(st.integers(2, 25))
