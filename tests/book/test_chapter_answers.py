@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+import zlib
+
 import pytest
 
 from lib import ROOT
@@ -204,6 +206,19 @@ def test_equal_judges_cannot_be_told_apart(tmp_path):
     assert "F1 changes by +0.000 [+0.000, +0.000], an interval that includes 0" in text
     assert "3.0 times the seconds" in text
     assert "vote alike" not in text  # 0.9 is no share of three votes
+
+
+def test_a_majority_that_only_flags_more_gains_f1_but_no_ability(tmp_path):
+    def half(t: Trajectory) -> bool:
+        return zlib.crc32(t.trajectory_id.encode()) % 2 == 0
+
+    run = run_of(tmp_path, [*said(STEP, nothing), *said(ENSEMBLE, half, confidence=1.0)])
+    text = consistency_text(run)
+    assert "better on F1" in text
+    assert "But Youden's J changes by" in text
+    assert "F1 rises when a judge merely flags more" in text
+    able = consistency_text(run_of(tmp_path / "able", [*said(STEP, nothing), *said(ENSEMBLE, faults, confidence=1.0)]))
+    assert "But Youden's J" not in able
 
 
 def test_judges_that_flag_nothing_leave_nothing_to_improve(tmp_path):

@@ -29,7 +29,11 @@ def delta_answer(deltas: pd.DataFrame, ensemble: str, single: str, n: int) -> Pr
     )
     if not known["metric"].isin(["silent_recall", "loud_recall"]).any():
         return first  # without a fault, F1 is 0 for whoever flags anything
-    return said(first, *(f1_answer(row) for _, row in known[known["metric"] == "f1"].iterrows()))
+    rows = known.set_index("metric")
+    changes = [f1_answer(rows.loc["f1"])] if "f1" in rows.index else []
+    if {"f1", "youden_j"} <= set(rows.index):
+        changes.append(youden_answer(rows.loc["f1"], rows.loc["youden_j"]))
+    return said(first, *changes)
 
 
 def f1_answer(row: pd.Series) -> Prose:
@@ -42,6 +46,21 @@ def f1_answer(row: pd.Series) -> Prose:
         "F1 changes by {change}{zero}.",
         change=Prose(difference_cell(row["value"], row["low"], row["high"])),
         zero=", an interval that includes 0" if row["reading"] == consistency.ALIKE else "",
+    )
+
+
+def youden_answer(f1: pd.Series, j: pd.Series) -> Prose | None:
+    """Whether a change of F1 is one of ability: Youden's J does not change when a judge just flags more."""
+    if f1["reading"] not in (consistency.BETTER, consistency.WORSE) or j["reading"] != consistency.ALIKE:
+        return None
+    gain = f1["reading"] == consistency.BETTER
+    return prose(
+        "But Youden's J changes by {change}, an interval that includes 0: F1 {moves} when a judge merely flags {amount}, so it "
+        "is not shown that a majority tells faulty from clean any {how}.",
+        change=Prose(difference_cell(j["value"], j["low"], j["high"])),
+        moves="rises" if gain else "falls",
+        amount="more" if gain else "less",
+        how="better" if gain else "worse",
     )
 
 
