@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 import pandas as pd
-import zlib
-
 import pytest
 
 from lib import ROOT

@@ -30,7 +30,7 @@ def delta_answer(deltas: pd.DataFrame, ensemble: str, single: str, n: int) -> Pr
     if not known["metric"].isin(["silent_recall", "loud_recall"]).any():
         return first  # without a fault, F1 is 0 for whoever flags anything
     rows = known.set_index("metric")
-    changes = [f1_answer(rows.loc["f1"])] if "f1" in rows.index else []
+    changes: list[Prose | None] = [f1_answer(rows.loc["f1"])] if "f1" in rows.index else []
     if {"f1", "youden_j"} <= set(rows.index):
         changes.append(youden_answer(rows.loc["f1"], rows.loc["youden_j"]))
     return said(first, *changes)
