@@ -66,6 +66,7 @@ def stacked_bars(
     description: str,
 ) -> alt.Chart:
     """Counts over ``x``, each bar made up of ``parts``; frame: the columns named, and ``n``."""
+    whole = int(min(max(frame.groupby(x)["n"].sum().max(), 1), 5))  # no ticks at halves, which would be rounded
     return (
         alt.Chart(frame)
         .mark_bar()
@@ -73,7 +74,7 @@ def stacked_bars(
             x=alt.X(
                 f"{x}:N", sort=list(categories), title=x_title, axis=alt.Axis(labelAngle=-45, **labels(categories))
             ),
-            y=alt.Y("n:Q", title=y_title, axis=alt.Axis(tickMinStep=1, format="d")),
+            y=alt.Y("n:Q", title=y_title, axis=alt.Axis(tickCount=whole, format="d")),
             color=_two(part, parts),
             order=alt.Order("rank:Q"),
             tooltip=[f"{x}:N", f"{part}:N", "n:Q"],
