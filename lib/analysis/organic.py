@@ -53,6 +53,14 @@ def is_papers_agent(manifest: Mapping[str, Any]) -> bool:
     return played.get("model") == PAPER_AGENT if isinstance(played, Mapping) else "runs" in manifest
 
 
+def asked_for(manifest: Mapping[str, Any]) -> int | None:
+    """How many episodes the last collection was to play; None where that is not recorded."""
+    played = manifest.get("episodes")
+    collections = played.get("collections") if isinstance(played, Mapping) else None
+    limit = collections[-1].get("limit") if isinstance(collections, list) and collections else None
+    return limit if type(limit) is int else None
+
+
 def stacked_bars(
     frame: pd.DataFrame,
     *,

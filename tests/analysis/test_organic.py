@@ -7,7 +7,7 @@ import pytest
 from test_episode_frames import EPISODES, episode
 
 from lib.analysis.episodes import episode_frame
-from lib.analysis.organic import against_injected, is_papers_agent, most_telling, stacked_bars
+from lib.analysis.organic import against_injected, asked_for, is_papers_agent, most_telling, stacked_bars
 from lib.records import Label
 
 
@@ -32,6 +32,20 @@ def test_the_papers_agent_is_known_by_its_model_or_by_the_released_runs_shape():
     assert is_papers_agent({"episodes": {"model": "qwen2.5:14b"}})
     assert not is_papers_agent({"episodes": {"model": "another"}, "runs": []})
     assert not is_papers_agent({"judges": {}})
+
+
+@pytest.mark.parametrize(
+    ("manifest", "n"),
+    [
+        ({"episodes": {"collections": [{"limit": 20}, {"limit": 60}]}}, 60),
+        ({"episodes": {"collections": [{"limit": None}]}}, None),
+        ({"episodes": {"model": "m"}}, None),
+        ({"episodes": []}, None),
+        ({}, None),
+    ],
+)
+def test_how_many_episodes_were_asked_for(manifest, n):
+    assert asked_for(manifest) == n
 
 
 @pytest.mark.parametrize(("counts", "ticks"), [([2, 1], 2), ([0, 0], 1), ([40, 12], 5)])
