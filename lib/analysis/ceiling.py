@@ -14,7 +14,7 @@ class Ceiling:
 
     Attributes:
         visible: faults whose text differs from that of every clean trajectory; silent_visible, loud_visible likewise.
-        faults, silent, loud, clean: runs of each kind.
+        faults, silent, loud, clean: trajectories of each kind.
         cells: frame cell, n, visible, ceiling.
         frontier: best trade-off beyond zero false alarms, see ``frontier``.
     """
@@ -67,8 +67,8 @@ def ceiling(views: pd.DataFrame) -> Ceiling:
 def frontier(views: pd.DataFrame) -> pd.DataFrame:
     """Highest recall for each false-alarm rate that a judge of the view can be set to, from (0, ceiling) to (1, 1).
 
-    Texts are flagged in falling order of the share of faults among the runs that show them (Neyman–Pearson); texts
-    with the same share come together, so the points are the corners of the upper hull.
+    Texts are flagged in falling order of the share of faults among the trajectories that show them
+    (Neyman–Pearson); texts with the same share come together, so the points are the corners of the upper hull.
 
     Returns:
         Frame false_alarm_rate, recall, silent_recall, loud_recall, texts (flagged so far).
