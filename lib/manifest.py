@@ -44,8 +44,9 @@ def _shapes(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "episodes", "an object with the agent's settings"
     entries = {f"judges.{judge}": entry for judge, entry in judges.items()} | {"episodes": value.get("episodes", {})}
     for name, entry in entries.items():
-        if isinstance(entry, dict) and not isinstance(entry.get(COLLECTIONS, []), list):
-            yield f"{name}.{COLLECTIONS}", "a list"
+        collections = entry.get(COLLECTIONS, []) if isinstance(entry, dict) else []
+        if not isinstance(collections, list) or not all(isinstance(one, dict) for one in collections):
+            yield f"{name}.{COLLECTIONS}", "a list of objects"
 
 
 def write(folder: Path, manifest: Mapping[str, Any]) -> None:

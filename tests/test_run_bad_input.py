@@ -370,6 +370,7 @@ RUN_SHAPES: list[tuple[dict[str, Any], str]] = [
     *(({"episodes": wrong}, "episodes") for wrong in (None, [1], "x", 5)),
     *(({"judges": {"coin": {"collections": wrong}}}, "judges.coin.collections") for wrong in (None, 5, "x", {})),
     ({"episodes": {"collections": 5}}, "episodes.collections"),
+    ({"episodes": {"collections": ["x"]}}, "episodes.collections"),
 ]
 
 

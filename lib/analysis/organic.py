@@ -10,6 +10,7 @@ import pandas as pd
 
 from lib.analysis.chart_style import NEUTRAL, PALETTE, labels
 from lib.analysis.episodes import by_fault_type
+from lib.manifest import COLLECTIONS
 from lib.records import FAULT_TYPES
 
 PAPER_AGENT = "qwen2.5:14b"
@@ -55,9 +56,8 @@ def is_papers_agent(manifest: Mapping[str, Any]) -> bool:
 
 def asked_for(manifest: Mapping[str, Any]) -> int | None:
     """How many episodes the last collection was to play; None where that is not recorded."""
-    played = manifest.get("episodes")
-    collections = played.get("collections") if isinstance(played, Mapping) else None
-    limit = collections[-1].get("limit") if isinstance(collections, list) and collections else None
+    collections = manifest.get("episodes", {}).get(COLLECTIONS) or [{}]
+    limit = collections[-1].get("limit")
     return limit if type(limit) is int else None
 
 

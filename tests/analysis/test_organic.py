@@ -40,7 +40,6 @@ def test_the_papers_agent_is_known_by_its_model_or_by_the_released_runs_shape():
         ({"episodes": {"collections": [{"limit": 20}, {"limit": 60}]}}, 60),
         ({"episodes": {"collections": [{"limit": None}]}}, None),
         ({"episodes": {"model": "m"}}, None),
-        ({"episodes": []}, None),
         ({}, None),
     ],
 )
