@@ -54,7 +54,7 @@ def axis_deltas(scores: Scores, ensemble: str, single: str) -> pd.DataFrame:
 
     Returns:
         Frame metric, axis, ensemble, single, value, low, high, n, reading: BETTER or WORSE where the whole interval
-        lies on one side of 0, ALIKE where 0 is in it, UNDEFINED where there is no difference.
+        lies on one side of 0, ALIKE where 0 is in it or there is none, UNDEFINED where there is no difference.
     """
     rows = []
     for metric, (axis, sign) in AXES.items():
@@ -65,11 +65,11 @@ def axis_deltas(scores: Scores, ensemble: str, single: str) -> pd.DataFrame:
 
 
 def _reading(sign: int, value: float, low: float, high: float) -> str:
-    if np.isnan([value, low, high]).any():
+    if np.isnan(value):
         return UNDEFINED
-    if low <= 0 <= high:
-        return ALIKE
-    return BETTER if sign * low > 0 else WORSE
+    if low > 0 or high < 0:
+        return BETTER if sign * value > 0 else WORSE
+    return ALIKE
 
 
 def cost_ratios(scores: Scores, ensemble: str, single: str) -> pd.DataFrame:

@@ -10,15 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.analysis.bootstrap import exact_interval, percentile_interval
-from lib.analysis.newcombe import difference_interval
-from lib.analysis.quantities import METRICS, PROPORTIONS, Floats
+from lib.analysis.intervals import Interval, Measured, delta_intervals, measured
+from lib.analysis.quantities import METRICS, Floats
 from lib.analysis.readings import readings, status_counts
 from lib.analysis.sample import Mask, Table, ordered_judges
 from lib.errors import UserError
 
 JSON_DIGITS = 9
-YOUDEN_J = METRICS.index("youden_j")
 METRIC_FIELDS = ["judge_id", "metric", "value", "low", "high", "n"]
 DELTA_FIELDS = ["a", "b", "metric", "value", "low", "high", "n"]
 
@@ -136,11 +134,11 @@ def _estimates(table: Table, reps: int, seed: int) -> tuple[pd.DataFrame, pd.Dat
         involved = list(dict.fromkeys([*own, *itertools.chain.from_iterable(pairs)]))
         sample = table.sample(involved, mask)
         points, drawn = sample.points(), sample.replicates(reps, seed)
+        found = {judge: measured(*points[judge], drawn[judge], is_fixed(judge)) for judge in involved}
         for judge in own:
-            metrics[judge] = _metric_rows(judge, *points[judge], drawn[judge])
+            metrics[judge] = _metric_rows(judge, found[judge])
         for a, b in pairs:
-            value = points[a][0] - points[b][0]
-            deltas[a, b] = _delta_rows(a, b, value, drawn[a] - drawn[b], int(mask.sum()))
+            deltas[a, b] = _delta_rows(a, b, found[a], found[b], int(mask.sum()))
     ordered = [deltas[pair] for pair in itertools.combinations(table.judged, 2)]
     return _stack([metrics[judge] for judge in table.judged], METRIC_FIELDS), _stack(ordered, DELTA_FIELDS)
 
@@ -160,31 +158,23 @@ def _stack(frames: list[pd.DataFrame], fields: list[str]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=fields)
 
 
-def _metric_rows(judge: str, value: Floats, below: Floats, drawn: Floats) -> pd.DataFrame:
-    low, high = percentile_interval(drawn)
-    extreme = np.isin(METRICS, list(PROPORTIONS)) & ((value == 0) | (value == 1))
-    low[extreme], high[extreme] = exact_interval(value[extreme] * below[extreme], below[extreme])
-    low[YOUDEN_J], high[YOUDEN_J] = _youden_interval(value, below)
-    undefined = np.isnan(value)
-    without = undefined | is_fixed(judge)
-    low[without], high[without] = np.nan, np.nan
-    n = np.where(undefined, 0, below).astype(int)
-    return pd.DataFrame({"judge_id": judge, "metric": METRICS, "value": value, "low": low, "high": high, "n": n})
+def _metric_rows(judge: str, found: Measured) -> pd.DataFrame:
+    interval = _no_interval(found.value) if is_fixed(judge) else (found.low, found.high)
+    return _rows({"judge_id": judge}, found.value, interval, found.below)
 
 
-def _youden_interval(value: Floats, below: Floats) -> tuple[float, float]:
-    """Whether J is 0 is asked of judges with a rate of 0 or 1, most of all, which a bootstrap takes for certain."""
-    parts = [METRICS.index(rate) for rate in ("recall", "false_alarm_rate")]
-    if np.isnan(value[parts]).any():
-        return float("nan"), float("nan")
-    counts = [round(float(count)) for part in parts for count in (value[part] * below[part], below[part])]
-    return difference_interval(*counts)
+def _delta_rows(a: str, b: str, one: Measured, other: Measured, n: int) -> pd.DataFrame:
+    value = one.value - other.value
+    interval = _no_interval(value) if is_fixed(a) and is_fixed(b) else delta_intervals(one, other)
+    return _rows({"a": a, "b": b}, value, interval, n)
 
 
-def _delta_rows(a: str, b: str, value: Floats, drawn: Floats, n: int) -> pd.DataFrame:
-    low, high = percentile_interval(drawn)
-    undefined = np.isnan(value)
-    without = undefined | (is_fixed(a) and is_fixed(b))
-    low[without], high[without] = np.nan, np.nan
-    counts = np.where(undefined, 0, n)
-    return pd.DataFrame({"a": a, "b": b, "metric": METRICS, "value": value, "low": low, "high": high, "n": counts})
+def _no_interval(value: Floats) -> Interval:
+    return np.full_like(value, np.nan), np.full_like(value, np.nan)
+
+
+def _rows(names: dict[str, str], value: Floats, interval: Interval, n: Floats | int) -> pd.DataFrame:
+    counts = np.where(np.isnan(value), 0, n).astype(int)
+    return pd.DataFrame(
+        names | {"metric": METRICS, "value": value, "low": interval[0], "high": interval[1], "n": counts}
+    )

@@ -71,6 +71,7 @@ def test_every_axis_is_compared_as_ensemble_minus_one_pass(labels, both):
         (1, (0.1, 0.0, 0.2), "cannot be told apart"),
         (1, (0.0, 0.0, 0.0), "cannot be told apart"),
         (1, (np.nan, np.nan, np.nan), "undefined"),
+        (1, (0.1, np.nan, np.nan), "cannot be told apart"),
     ],
 )
 def test_difference_is_read_by_its_whole_interval(sign, delta, reading):

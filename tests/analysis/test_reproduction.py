@@ -61,11 +61,11 @@ def test_value_is_reproduced_when_it_rounds_to_what_was_printed(labels, verdicts
 
 def test_bound_may_differ_by_one_step_of_its_grid(labels, verdicts):
     scores = score(labels, verdicts, reps=20)
-    high = scores.estimate("j", "recall").high
+    high = scores.estimate("j", "false_alarm_rate").high
     figures = pd.DataFrame(
         [
-            figure("j", "recall", "0.667", high=f"{high - 1 / 6:.6f}"),
-            figure("j", "recall", "0.667", high=f"{high - 1 / 6 - 0.001:.6f}"),
+            figure("j", "false_alarm_rate", "0.5", high=f"{high - 1 / 2:.6f}"),
+            figure("j", "false_alarm_rate", "0.5", high=f"{high - 1 / 2 - 0.001:.6f}"),
         ]
     )
     table = published_comparison(scores, figures)

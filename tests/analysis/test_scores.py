@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
-from lib.analysis.quantities import METRICS
+from lib.analysis.quantities import METRICS, PROPORTIONS
 from lib.analysis.scores import Scores, is_fixed, score
 from lib.errors import UserError
 from lib.records import FAULT_TYPES
@@ -90,7 +91,8 @@ def test_verdicts_fixed_by_rules_get_no_interval(labels, verdicts, judge):
 def test_coin_gets_intervals_like_any_judge(labels, verdicts):
     assert not is_fixed("coin")
     scores = score(labels, verdicts.assign(judge_id="coin"), reps=50)
-    assert scores.metrics.dropna(subset="value")[["low", "high"]].notna().all(axis=None)
+    rates = scores.metrics[scores.metrics["metric"].isin(PROPORTIONS)].dropna(subset="value")
+    assert rates[["low", "high"]].notna().all(axis=None)
 
 
 def test_delta_between_two_fixed_judges_has_no_interval(labels, verdicts):
@@ -113,8 +115,9 @@ def test_delta_is_first_minus_second_in_the_order_of_the_run(labels, verdicts):
 
 def test_identical_judges_differ_by_exactly_zero(labels, verdicts):
     scores = score(labels, pd.concat([verdicts, verdicts.assign(judge_id="twin")]), reps=100)
-    defined = scores.deltas.dropna(subset="value")
-    assert (defined[["value", "low", "high"]] == 0).all(axis=None)
+    assert (scores.deltas["value"].dropna() == 0).all()
+    precision = scores.delta("j", "twin", "precision")
+    assert (precision.low, precision.high) == (0, 0)
 
 
 def test_judge_of_a_prefix_counts_only_what_it_judged(labels, verdicts):
@@ -124,7 +127,7 @@ def test_judge_of_a_prefix_counts_only_what_it_judged(labels, verdicts):
     assert scores.estimate("part", "recall").n == 2
     assert scores.estimate("part", "false_alarm_rate") == (0.0, 0.0, pytest.approx(0.975), 1)
     delta = scores.delta("j", "part", "recall")
-    assert (delta.value, delta.low, delta.high, delta.n) == (0, 0, 0, 3)
+    assert (delta.value, delta.n) == (0, 3)
     alone = score(labels, verdicts, reps=100).metrics
     pd.testing.assert_frame_equal(scores.metrics[scores.metrics["judge_id"] == "j"], alone)
 
@@ -220,6 +223,52 @@ def test_a_few_hits_without_a_false_alarm_do_not_make_youdens_j_certain():
     assert j.low == pytest.approx(0.03 - math.hypot(0.03 - low, alarm_high))
     assert j.high == pytest.approx(0.03 + math.hypot(high - 0.03, alarm_low), abs=1e-9)
     assert j.low < 0
+
+
+@pytest.fixture
+def all_of_a_cell() -> Scores:
+    """Judges that treat each cell alike: ``stops`` flags one of two loud cells (3 of 8), ``silent`` the silent one."""
+    kinds = ["premature_stop"] * 3 + ["skipped_precondition"] * 5 + ["wrong_tool"] * 4 + [None] * 4
+    labels = pd.DataFrame(
+        [
+            {"trajectory_id": f"t{i}", "faulty": kind is not None, "failure_type": kind, "failure_step": kind and 2,
+             "outcome_correct": kind in (None, "wrong_tool"), "n_steps": 6, "stratum": "happy", "cell": str(kind)}
+            for i, kind in enumerate(kinds)
+        ]
+    )  # fmt: skip
+    template = labels[["trajectory_id"]].assign(
+        failure_step=pd.NA, failure_type=None, confidence=0.9, status="ok",
+        latency_s=1.0, prompt_tokens=1.0, completion_tokens=1.0,
+    )  # fmt: skip
+    flagged = {"stops": "premature_stop", "silent": "wrong_tool", "always-clean": "nothing"}
+    answers = [template.assign(judge_id=judge, faulty=labels["cell"] == cell) for judge, cell in flagged.items()]
+    return score(labels, pd.concat(answers), reps=50)
+
+
+def test_a_rate_that_no_resample_moves_has_the_exact_interval_of_its_counts(all_of_a_cell):
+    loud = all_of_a_cell.estimate("stops", "loud_recall")
+    exact = binomtest(3, 8).proportion_ci(method="exact")
+    assert loud == (3 / 8, pytest.approx(exact.low), pytest.approx(exact.high), 8)
+
+
+def test_a_difference_of_rates_that_no_resample_moves_is_as_wide_as_both_together(all_of_a_cell):
+    three, none, four = (binomtest(*of).proportion_ci(method="exact") for of in ((3, 8), (0, 8), (4, 4)))
+    delta = all_of_a_cell.delta("stops", "silent", "loud_recall")
+    assert delta.value == 3 / 8
+    assert delta.low == pytest.approx(3 / 8 - math.hypot(3 / 8 - three.low, none.high))
+    assert delta.high == pytest.approx(three.high)
+    gap = all_of_a_cell.estimate("silent", "loud_minus_silent")
+    assert (gap.value, gap.low) == (-1, pytest.approx(-1))
+    assert gap.high == pytest.approx(-1 + math.hypot(none.high, 1 - four.low))
+    against_rules = all_of_a_cell.delta("stops", "always-clean", "loud_recall")
+    assert (against_rules.low, against_rules.high) == (pytest.approx(three.low), pytest.approx(three.high))
+
+
+@pytest.mark.parametrize("metric", ["f1", "brier", "ece"])
+def test_what_is_no_rate_and_does_not_move_has_no_interval(all_of_a_cell, metric):
+    found, delta = all_of_a_cell.estimate("stops", metric), all_of_a_cell.delta("stops", "silent", metric)
+    assert not math.isnan(found.value)
+    assert np.isnan([found.low, found.high, delta.low, delta.high]).all()
 
 
 @st.composite

@@ -45,8 +45,14 @@ def f1_answer(row: pd.Series) -> Prose:
     return prose(
         "F1 changes by {change}{zero}.",
         change=Prose(difference_cell(row["value"], row["low"], row["high"])),
-        zero=", an interval that includes 0" if row["reading"] == consistency.ALIKE else "",
+        zero=_zero(row),
     )
+
+
+def _zero(row: pd.Series) -> str:
+    if row["reading"] != consistency.ALIKE:
+        return ""
+    return ", which has no interval" if math.isnan(row["low"]) else ", an interval that includes 0"
 
 
 def youden_answer(f1: pd.Series, j: pd.Series) -> Prose | None:
