@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import HTML, Visit, pages_of
+from tests.built_book import HTML, Visit, pages_of
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Visit
+from tests.built_book import Visit
 from playwright.sync_api import Page, expect
 from test_browser import serious
 from test_explorer import hostile_run, make_run, trajectory

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Visit, pages_of
+from tests.built_book import Visit, pages_of
 
 from lib import ROOT, RUNS
 from lib.book.build import build_book

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from conftest import pages_of
+from tests.built_book import pages_of
 
 pytestmark = pytest.mark.browser
 

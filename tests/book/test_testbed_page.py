@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Visit
+from tests.built_book import Visit
 from playwright.sync_api import Browser
 
 from lib.records import FAULT_TYPES
