@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 from typing import Any
 
-from lib import REFERENCE
+from lib.book.compare import FIGURES, with_bounds
 from lib.book.publish import title
 from lib.errors import COMMAND
 
@@ -29,18 +28,18 @@ def stub(notebook: Any, label: str, run: str) -> str:
         lines += [
             "## What the paper printed",
             "",
-            "| judge | metric | value | 95 % interval | where |",
-            "|---|---|---|---|---|",
+            "| judge | metric | value, 95 % interval | where |",
+            "|---|---|---|---|",
         ]
         lines += [_line(row) for row in rows]
     return "\n".join(lines) + "\n"
 
 
-def _published(path: Path = REFERENCE / "trajectory_judge_figures.csv") -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
+def _published() -> list[dict[str, str]]:
+    with FIGURES.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def _line(row: dict[str, str]) -> str:
-    interval = f"[{row['low']}, {row['high']}]" if row["low"] else f"at most {row['high']}" if row["high"] else ""
-    return f"| `{row['judge']}` | `{row['metric']}` | {row['value']} | {interval} | {row['where']} |"
+    figure = with_bounds(row["value"], row["low"], row["high"])
+    return f"| `{row['judge']}` | `{row['metric']}` | {figure} | {row['where']} |"

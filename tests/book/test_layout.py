@@ -85,7 +85,7 @@ def test_the_page_of_a_run_that_is_not_here_says_how_to_get_it_beside_the_publis
     page = stubs.stub(notebook, "paper-x", "paper")
     assert page.startswith("(paper-x)=\n# ")
     assert "`.venv/bin/python -m lib fetch paper`" in page
-    assert "| `outcome:qwen2.5:14b` | `silent_recall` | 0.451 |" in page
+    assert "| `outcome:qwen2.5:14b` | `silent_recall` | 0.451 [0.38, 0.52] |" in page
     assert "`f1`" not in page
 
 
@@ -93,4 +93,4 @@ def test_a_bound_that_the_paper_prints_alone_stands_on_the_page_of_a_run_that_is
     notebook = nbformat.read(ROOT / "notebooks" / f"{NOTEBOOKS[0]}.ipynb", as_version=4)
     notebook.metadata["book"] = {"published": ["false_alarm_rate"]}
     page = stubs.stub(notebook, "paper-x", "paper")
-    assert "| `step:qwen2.5:14b` | `false_alarm_rate` | 0.000 | at most 0.036 |" in page
+    assert "| `step:qwen2.5:14b` | `false_alarm_rate` | 0.000 (at most 0.036) |" in page
