@@ -191,6 +191,27 @@ def slow(seconds: float) -> Behaviour:
     return behave
 
 
+def trickle(handler: Handler) -> None:
+    """Sends a byte now and then, and never an end."""
+    handler.send_response(200)
+    handler.send_header("Content-Type", JSON)
+    handler.send_header("Content-Length", "5000")
+    handler.end_headers()
+    while not handler.server.stopped.wait(0.05):
+        handler.wfile.write(b" ")
+        handler.wfile.flush()
+
+
+def endless(handler: Handler) -> None:
+    """Sends without an end, as fast as it is read."""
+    handler.send_response(200)
+    handler.send_header("Content-Type", JSON)
+    handler.send_header("Connection", "close")
+    handler.end_headers()
+    while not handler.server.stopped.is_set():
+        handler.wfile.write(b" " * (1 << 20))
+
+
 def cut(handler: Handler) -> None:
     """Promises a long body and hangs up in the middle."""
     handler.send_response(200)

@@ -178,6 +178,22 @@ def test_a_slow_server_is_given_up_at_the_time_out_and_asked_again(
     assert len(server.asked) == 2
 
 
+def test_an_answer_that_never_ends_is_given_up_at_the_time_out(
+    kind: str, server: FakeServer, waits: list[float]
+) -> None:
+    server.script = [fake.trickle]
+    assert ask(client_of(kind, server.address, waits), timeout=0.3).text == fake.VERDICT
+    assert len(server.asked) == 2
+
+
+def test_an_answer_without_measure_is_given_up_before_it_fills_the_memory(
+    kind: str, server: FakeServer, waits: list[float]
+) -> None:
+    server.script = [fake.endless] * 3
+    with pytest.raises(TransportError, match="more than 67108864 bytes"):
+        ask(client_of(kind, server.address, waits))
+
+
 def test_a_kept_connection_that_the_server_closes_costs_no_reply(
     kind: str, server: FakeServer, waits: list[float]
 ) -> None:

@@ -17,6 +17,7 @@ import pydantic
 from lib.errors import UserError
 from lib.judging.clients.address import check_address
 from lib.judging.clients.base import Completion, Decoding, Retry, TokenLogprob, counted
+from lib.judging.clients.bounds import bound_body
 from lib.judging.clients.failures import TransportError, check_room, refusal
 from lib.judging.reply import storable_text
 
@@ -117,7 +118,9 @@ class OllamaClient:
         if timeout not in self._apis:
             try:
                 made = ollama.Client(
-                    _readable_host(self.host), timeout=timeout, event_hooks={"response": [self._check]}
+                    _readable_host(self.host),
+                    timeout=timeout,
+                    event_hooks={"response": [bound_body(lambda: self.endpoint), self._check]},
                 )
                 check_address(str(made._client.base_url))
             except (ValueError, httpx.InvalidURL) as error:

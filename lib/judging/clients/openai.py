@@ -16,6 +16,7 @@ from msgspec import Struct
 from lib.errors import UserError
 from lib.judging.clients.address import check_address
 from lib.judging.clients.base import Completion, Decoding, Retry, TokenLogprob, counted
+from lib.judging.clients.bounds import bound_body
 from lib.judging.clients.failures import TransportError, check_room, public_url, refusal
 from lib.judging.reply import storable_text
 
@@ -95,7 +96,12 @@ class OpenAIClient:
     @cached_property
     def _api(self) -> openai.OpenAI:
         # Local servers ask for no key, but the official client insists on one.
-        return openai.OpenAI(api_key=os.environ.get(KEY) or "none", base_url=self.base_url, max_retries=0)
+        return openai.OpenAI(
+            api_key=os.environ.get(KEY) or "none",
+            base_url=self.base_url,
+            max_retries=0,
+            http_client=openai.DefaultHttpxClient(event_hooks={"response": [bound_body(lambda: self.endpoint)]}),
+        )
 
     def _complete(self, request: dict[str, Any], decoding: Decoding) -> Completion:
         create = self._api.with_options(timeout=decoding.timeout).chat.completions.with_raw_response.create
@@ -172,6 +178,8 @@ class OpenAIClient:
             raise TransportError(f"{self.endpoint}: no answer in time") from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
+            if isinstance(cause, TransportError):
+                raise cause from None
             raise TransportError(f"{self.endpoint}: {type(cause).__name__}: {cause}") from error
         except openai.APIStatusError as error:
             if error.status_code == 404 and error.request.method == "GET":
