@@ -144,7 +144,7 @@ def _report(done: Collected, counts: str) -> None:
     """Print what a collection did; failures with the reason of the last, and exit status 1 if they are all there is."""
     typer.echo(counts)
     if done.failures:
-        typer.echo(f"The last failure: {done.last_failure}. The same command asks again.", err=True)
+        typer.echo(f"The last failure: {visible(str(done.last_failure))}. The same command asks again.", err=True)
         if not done.kept:
             raise typer.Exit(1)
 
@@ -186,6 +186,11 @@ def score(
     if verdicts.empty:
         raise UserError(f"{opened.folder} has no verdicts yet: `{COMMAND} collect --run {run} --judge rules`.")
     scores = score_frames(trajectories, verdicts, reps, seed, order=list(opened.judges(verdicts)))
+    if opened.altered:
+        typer.echo(
+            f"{opened.folder}: the trajectories are not those that run.json records; did all judges see these?",
+            err=True,
+        )
     if format == "json":
         typer.echo(json.dumps(scores.to_json(), indent=1, allow_nan=False))
     elif format == "csv":
@@ -242,7 +247,7 @@ def main() -> None:
     try:
         app()
     except (UserError, CallFailed) as error:
-        typer.echo(f"Error: {error}", err=True)
+        typer.echo(f"Error: {visible(str(error))}", err=True)
         sys.exit(1)
 
 

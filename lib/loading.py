@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lib.errors import COMMAND
 from lib.jsonl import Problem, Problems, decode, is_torn, lines, loads
-from lib.records import Label, Trajectory, Verdict, cell_of, stratum_of
+from lib.records import Label, Trajectory, Verdict, cell_of, judge_id_fault, stratum_of
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -66,7 +66,7 @@ def iter_trajectories(path: Path, *, episodes: bool = False) -> Iterator[Traject
 
     ``episodes``: the file is appended to, so its last line may be torn, and its labels are read off, not made.
     """
-    problems = Problems(path, f"Make the dataset again (`{COMMAND} dataset --help`), or correct the file.")
+    problems = Problems(path, f"Correct the file, or move it away and make it again (`{COMMAND} dataset --help`).")
     seen: dict[str, int] = {}
     repeats: dict[int, list[tuple[int, Trajectory]]] = {}
     for number, trajectory in records(path, Trajectory, problems, torn_ok=episodes):
@@ -117,8 +117,8 @@ def check_verdict(verdict: Verdict, steps: Mapping[str, int]) -> None:
     Args:
         steps: number of steps of each known trajectory.
     """
-    if not verdict.judge_id.strip():
-        raise Problem("judge_id", "is empty; valid is: the name of a judge")
+    if fault := judge_id_fault(verdict.judge_id):
+        raise Problem("judge_id", fault)
     n_steps = steps.get(verdict.trajectory_id)
     if n_steps is None:
         raise Problem("trajectory_id", f"{verdict.trajectory_id} is not in trajectories.jsonl of this run")

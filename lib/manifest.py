@@ -11,6 +11,7 @@ from typing import Any
 
 from lib.errors import COMMAND, UserError
 from lib.jsonl import BOM, Problem, loads, writing
+from lib.records import judge_id_fault
 
 NAME = "run.json"
 COLLECTIONS = "collections"
@@ -29,6 +30,9 @@ def read(folder: Path) -> dict[str, Any]:
         raise UserError(f"{path}: a JSON object is expected, not a {type(value).__name__}. Restore the file.")
     for field, expected in _shapes(value):
         raise UserError(f"{path}, field {field}: {expected} is expected. Restore the file.")
+    for judge in value.get("judges", {}):
+        if fault := judge_id_fault(judge):
+            raise UserError(f"{path}, field judges: the id {fault}. Correct the file.")
     return value
 
 

@@ -23,8 +23,12 @@ STRATA: tuple[Stratum, ...] = get_args(Stratum)
 
 Status = Literal["ok", "unparseable", "truncated"]
 
+_OF_EVERY_OBJECT = frozenset(
+    ["constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"]
+)
+
 StepIndex = Annotated[int, Meta(ge=0)]
-Seconds = Annotated[float, Meta(ge=0)]
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Confidence = Annotated[float, Meta(ge=0.5, le=1)]
 
@@ -138,3 +142,14 @@ def view_of(trajectory: Trajectory, *, steps: bool) -> View:
     """The view of a trajectory with or without its steps."""
     token = hashlib.sha256(trajectory.trajectory_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return View(token, trajectory.goal, trajectory.final_answer, trajectory.steps if steps else None)
+
+
+def judge_id_fault(judge_id: str) -> str | None:
+    """What keeps a text from being a judge's id; None for a good one."""
+    if not judge_id.strip():
+        return "is empty; valid is: the name of a judge"
+    if judge_id != judge_id.strip() or not judge_id.isprintable():
+        return f"{judge_id!a} has blanks around it or characters that cannot be shown; valid is: a name without"
+    if judge_id in _OF_EVERY_OBJECT or judge_id.startswith("__"):
+        return f"{judge_id} is a name that JavaScript objects have, and no chart can show it; valid is: another name"
+    return None

@@ -18,6 +18,7 @@ from lib.records import Trajectory, Verdict
 from lib.store import FILES, Store, locked
 
 MAKE = f"{COMMAND} dataset --out DIR"
+TRAJECTORIES = "trajectories.jsonl"
 
 
 class Frames(NamedTuple):
@@ -44,25 +45,26 @@ class Run:
             The new run, or the one that is there if its dataset is the same.
 
         Raises:
-            UserError: the folder holds another run, or verdicts without one.
+            UserError: the folder holds another run, other trajectories, or verdicts without a run.
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"{folder}: no folder can be made there ({error.strerror}). Choose another.") from error
-        partial = folder / "trajectories.jsonl.partial"
+        path, partial = folder / TRAJECTORIES, folder / f"{TRAJECTORIES}.partial"
         try:
             dataset = {**about.get("dataset", {}), "sha256": _write_trajectories(partial, trajectories)}
-            if os.path.lexists(folder / manifest.NAME):
+            recorded = os.path.lexists(folder / manifest.NAME)
+            if recorded:
                 _refuse_another(folder, dataset, manifest.read(folder).get("dataset"))
-                return cls.open(folder)
-            if left := [name for name in FILES if os.path.lexists(folder / name)]:
+            elif left := [name for name in FILES if os.path.lexists(folder / name)]:
                 raise UserError(f"{folder} holds {', '.join(left)} but no {manifest.NAME}: choose an empty folder.")
-            with jsonl.writing(folder / "trajectories.jsonl"):
-                os.replace(partial, folder / "trajectories.jsonl")
+            _put(partial, path, dataset["sha256"])
         finally:
             with suppress(OSError):
                 partial.unlink(missing_ok=True)
+        if recorded:
+            return cls.open(folder)
         manifest.write(
             folder, {"name": folder.resolve().name, **about, "dataset": dataset, "judges": about.get("judges", {})}
         )
@@ -85,7 +87,7 @@ class Run:
             names = sorted(path.parent.name for path in RUNS.glob(f"*/{manifest.NAME}"))
             known = f"runs here: {', '.join(names)}" if names else "there are no runs yet"
             raise UserError(f"There is no run {run} ({known}). Make one with `{MAKE}`, or `{COMMAND} fetch paper`.")
-        missing = [name for name in (manifest.NAME, "trajectories.jsonl") if not (folder / name).is_file()]
+        missing = [name for name in (manifest.NAME, TRAJECTORIES) if not (folder / name).is_file()]
         if missing:
             raise UserError(f"{folder} is not a run: {' and '.join(missing)} missing. Make one with `{MAKE}`.")
         return cls(folder)
@@ -112,13 +114,13 @@ class Run:
 
     def iter_trajectories(self) -> Iterator[Trajectory]:
         """Trajectories in file order, one at a time."""
-        path = self.folder / "trajectories.jsonl"
+        path = self.folder / TRAJECTORIES
         empty = True
         for trajectory in iter_trajectories(path):
             empty = False
             yield trajectory
         if empty:
-            raise UserError(f"{path}: holds no trajectory. Make the dataset again with `{MAKE}`.")
+            raise UserError(f"{path}: holds no trajectory. Move it away, and make the dataset again with `{MAKE}`.")
 
     def trajectories(self) -> dict[str, Trajectory]:
         """Trajectories by id, in file order."""
@@ -144,6 +146,12 @@ class Run:
         steps = dict(zip(trajectories["trajectory_id"], trajectories["n_steps"].tolist(), strict=True))
         return Frames(trajectories, verdict_frame(self._verdict_file(), steps, text=text))
 
+    @property
+    def altered(self) -> bool:
+        """Whether trajectories.jsonl is other than run.json records, byte for byte; False where that says nothing."""
+        recorded = self.manifest.get("dataset", {}).get("sha256")
+        return recorded is not None and recorded != checksum(self.folder / TRAJECTORIES)
+
     def verdict_checksum(self) -> str:
         """SHA-256 of the bytes of verdicts.jsonl (of no bytes where there is no such file)."""
         return checksum(self.folder / "verdicts.jsonl")
@@ -153,10 +161,14 @@ class Run:
         """Hold the run for writing; once every file is found sound, torn last lines are set aside.
 
         Raises:
-            UserError: another collector holds the run, or a file of it is broken.
+            UserError: another collector holds the run, a file of it is broken, or the trajectories were altered.
         """
         with locked(self.folder):
-            manifest.read(self.folder)
+            if self.altered:
+                raise UserError(
+                    f"{self.folder / TRAJECTORIES}: is not the file that {manifest.NAME} records, so that new verdicts "
+                    "would be on other texts than the old ones. Restore it: move it away, and make the dataset again."
+                )
             steps = self._steps()
             verdicts = verdict_frame(self.folder / "verdicts.jsonl", steps, text=False)
             done = set(zip(verdicts["trajectory_id"], verdicts["judge_id"], strict=True))
@@ -205,6 +217,15 @@ def _write_trajectories(path: Path, trajectories: Iterable[Trajectory]) -> str:
         file.flush()
         os.fsync(file.fileno())
     return digest.hexdigest()
+
+
+def _put(partial: Path, path: Path, sha256: str) -> None:
+    """Put the data set in its place, unless it is there; what else is there stays."""
+    if not os.path.lexists(path):
+        with jsonl.writing(path):
+            os.replace(partial, path)
+    elif checksum(path) != sha256:
+        raise UserError(f"{path}: is not this data set. Move it away, or choose another folder; nothing was changed.")
 
 
 def _refuse_another(folder: Path, dataset: Any, recorded: Any) -> None:

@@ -367,17 +367,22 @@ def test_a_collection_whose_calls_all_fail_says_why_and_fails(
     assert "The last failure: hung. The same command asks again." in err
 
 
-def test_text_that_no_encoding_can_print_is_escaped(run: Run, lib: Lib) -> None:
+def test_text_that_no_encoding_can_print_or_that_a_terminal_obeys_is_escaped(run: Run, lib: Lib) -> None:
     path = run.folder / "verdicts.jsonl"
-    lines = path.read_text().splitlines()
-    renamed = [json.dumps(json.loads(each) | {"judge_id": "odd\ud800\x1b[31m"}) for each in lines if '"coin"' in each]
-    path.write_text("\n".join([*lines, *renamed]) + "\n")
-    assert r"odd\ud800\u001b[31m: 40 verdicts" in lib("check", "--run", run.folder)[1]
-    for format in ("table", "csv", "json"):
-        status, out, _ = lib("score", "--run", run.folder, "--reps", "5", "--format", format)
-        assert status == 0
-        assert r"odd\ud800" in out
-    path.write_text("\n".join([*lines, json.dumps(json.loads(lines[0]) | {"trajectory_id": "?\ud800"}), ""]))
+    first = json.loads(path.read_text().splitlines()[0])
+    with path.open("a") as file:
+        file.write(json.dumps(first | {"trajectory_id": "?\ud800\x1b[31m"}) + "\n")
     status, _, err = lib("check", "--run", run.folder)
     assert status == 1
-    assert r"field trajectory_id: ?\ud800 is not in trajectories.jsonl" in err
+    assert r"field trajectory_id: ?\ud800\u001b[31m is not in trajectories.jsonl" in err
+
+
+def test_scores_of_altered_trajectories_say_so_and_no_more_is_judged(run: Run, lib: Lib) -> None:
+    path = run.folder / "trajectories.jsonl"
+    path.write_text(path.read_text().replace("Customer", "Kustomer", 1))
+    status, _, err = lib("score", "--run", run.folder, "--reps", "5")
+    assert status == 0
+    assert "the trajectories are not those that run.json records" in err
+    status, _, err = lib("collect", "--run", run.folder, "--judge", "rules")
+    assert status == 1
+    assert "trajectories.jsonl: is not the file that run.json records" in err

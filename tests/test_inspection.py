@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import pytest
@@ -53,11 +52,8 @@ def test_trajectories_that_changed_after_the_run_was_made_are_noted(tmp_path: Pa
     run = make_run(tmp_path)
     assert check(run).notes == []
     path = tmp_path / "trajectories.jsonl"
-    recorded = hashlib.sha256(path.read_bytes()).hexdigest()
     path.write_bytes(path.read_bytes().replace(b"Done.", b"Gone."))
-    assert check(run).notes == [
-        f"trajectories.jsonl is not, byte for byte, the file that run.json records ({recorded})"
-    ]
+    assert check(run).notes == ["trajectories.jsonl is not, byte for byte, the file that run.json records"]
 
 
 @pytest.mark.parametrize("name", ["trajectories.jsonl", "verdicts.jsonl", "episodes.jsonl", "failures.jsonl"])

@@ -135,7 +135,11 @@ WRONG_FIELDS: list[tuple[dict[str, Any], str]] = [
     ({"confidence": ...}, "field confidence: missing"),
     ({"confidence": float("nan")}, "not JSON that can be read: NaN is no number that JSON knows"),
     ({"latency_s": float("inf")}, "not JSON that can be read: Infinity is no number that JSON knows"),
-    ({"latency_s": -1.0}, "field latency_s: -1.0 is not valid; valid is: seconds, zero or more"),
+    ({"judge_id": "a\x1b[31m"}, "field judge_id: 'a\\x1b[31m' has blanks around it or characters that cannot be shown"),
+    ({"judge_id": "a\u202e"}, "field judge_id: 'a\\u202e' has blanks around it or characters that cannot be shown"),
+    ({"judge_id": "toString"}, "field judge_id: toString is a name that JavaScript objects have"),
+    ({"latency_s": -1.0}, "field latency_s: -1.0 is not valid; valid is: seconds, from zero to a billion"),
+    ({"latency_s": 1e308}, "field latency_s: 1e+308 is not valid; valid is: seconds, from zero to a billion"),
     ({"prompt_tokens": -5}, "field prompt_tokens: -5 is not valid"),
     ({"prompt_tokens": 1.5}, "field prompt_tokens: 1.5 is not valid"),
     ({"prompt_tokens": True}, "field prompt_tokens: true is not valid"),
@@ -203,7 +207,7 @@ def test_an_empty_file_of_verdicts_is_an_error_with_a_remedy(tmp_path: Path, emp
 def test_an_empty_file_of_trajectories_is_an_error(tmp_path: Path, empty: bytes) -> None:
     run = make_run(tmp_path)
     (tmp_path / "trajectories.jsonl").write_bytes(empty)
-    with pytest.raises(UserError, match=r"trajectories\.jsonl: holds no trajectory\. Make the dataset again"):
+    with pytest.raises(UserError, match=r"trajectories\.jsonl: holds no trajectory\. Move it away"):
         run.trajectories()
     with pytest.raises(UserError, match="holds no trajectory"):
         run.frames()
@@ -261,7 +265,7 @@ def test_trajectory_ids_are_given_once_or_identically(tmp_path: Path) -> None:
 def test_a_torn_file_of_trajectories_is_an_error_since_nothing_would_write_them_again(tmp_path: Path) -> None:
     faulty, clean = two_trajectories()
     run = with_trajectories(tmp_path, plain(faulty), json.dumps(plain(clean)).encode()[:-30])
-    with pytest.raises(UserError, match=r"line 2: not JSON.*\nMake the dataset again"):
+    with pytest.raises(UserError, match=r"line 2: not JSON.*\nCorrect the file, or move it away"):
         run.trajectories()
 
 

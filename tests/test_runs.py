@@ -50,6 +50,29 @@ def test_making_the_same_run_again_changes_nothing_and_another_one_is_refused(tm
     assert len(run.verdicts()) == 1
 
 
+def test_lost_trajectories_are_made_again_and_broken_ones_stay_until_moved_away(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    path = tmp_path / "trajectories.jsonl"
+    whole = path.read_bytes()
+    path.unlink()
+    make_run(tmp_path)
+    assert path.read_bytes() == whole
+    path.write_bytes(b"garbage\n")
+    with pytest.raises(UserError, match="is not this data set\\. Move it away"):
+        make_run(tmp_path)
+    assert path.read_bytes() == b"garbage\n"
+    path.rename(tmp_path / "kept")
+    make_run(tmp_path)
+    assert len(run.trajectories()) == 2
+
+
+def test_a_users_file_is_not_overwritten_by_a_new_run(tmp_path: Path) -> None:
+    (tmp_path / "trajectories.jsonl").write_bytes(b"mine\n")
+    with pytest.raises(UserError, match="Move it away, or choose another folder"):
+        make_run(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"trajectories.jsonl": b"mine\n"}
+
+
 def test_a_failed_making_leaves_no_run_and_can_be_repeated(tmp_path: Path) -> None:
     def cut_short() -> Iterator[Trajectory]:
         yield two_trajectories()[0]

@@ -4,6 +4,9 @@
 
   const INK = { light: ["#1a1a1a", "#dddddd"], dark: ["#e6e6e6", "#444b54"] };
 
+  const NARROWEST = 120; // pixels of a plot that can still be read
+  const LETTER = 7.5; // pixels of a title's average letter, with room to spare
+
   function scheme() {
     return document.documentElement.dataset.theme === "dark" ? "dark" : "light";
   }
@@ -17,21 +20,55 @@
       title: { color: ink, subtitleColor: ink },
       axis: Object.assign({ gridColor: line, domainColor: line, tickColor: line }, text),
       header: text,
-      legend: Object.assign({ symbolFillColor: ink }, text),
+      legend: Object.assign({ symbolFillColor: ink }, own.legend, text),
       view: Object.assign({}, own.view, { stroke: line }),
     });
+  }
+
+  async function embed(spec) {
+    const drawn = document.createElement("div");
+    await window.vegaEmbed(drawn, Object.assign({}, spec, { background: "transparent", config: config(spec) }), {
+      renderer: "svg",
+      actions: { export: true, source: false, compiled: false, editor: false },
+      downloadFileName: document.title.split(" — ")[0],
+    });
+    return drawn;
+  }
+
+  function widthOf(drawn) {
+    return Number(drawn.querySelector("svg").getAttribute("width"));
+  }
+
+  function wrapped(text, letters) {
+    const lines = [""];
+    for (const word of text.split(" ")) {
+      if (lines.at(-1).length + word.length < letters) lines.push(`${lines.pop()} ${word}`.trim());
+      else lines.push(word);
+    }
+    return lines;
+  }
+
+  // Where the page is narrower than a chart, text keeps its size: panels stand one below another, the entries of a
+  // legend too, and the plot gets what its labels leave.
+  async function fitted(spec, room) {
+    const wide = await embed(spec);
+    if (widthOf(wide) <= room) return wide;
+    const narrow = JSON.parse(JSON.stringify(spec), (key, value) => (key === "columns" ? 1 : value));
+    narrow.config = Object.assign({}, narrow.config, { legend: { columns: 1 } });
+    if (narrow.title) Object.assign(narrow.title, { frame: "bounds", text: wrapped(narrow.title.text.join(" "), room / LETTER) });
+    const stacked = await embed(narrow);
+    const plot = narrow.spec || narrow;
+    const over = widthOf(stacked) - room;
+    if (over <= 0 || typeof plot.width !== "number") return stacked;
+    plot.width = Math.max(plot.width - over, NARROWEST);
+    return embed(narrow);
   }
 
   async function draw(figure) {
     const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
     const target = figure.querySelector(".vega-target");
-    const title = document.title.split(" — ")[0];
-    const drawn = document.createElement("div");
-    await window.vegaEmbed(drawn, Object.assign({}, spec, { background: "transparent", config: config(spec) }), {
-      renderer: "svg",
-      actions: { export: true, source: false, compiled: false, editor: false },
-      downloadFileName: title,
-    });
+    target.classList.add("vega-embed", "has-actions"); // leaves room for the menu
+    const drawn = await fitted(spec, target.clientWidth - parseFloat(getComputedStyle(target).paddingRight));
     for (const mark of drawn.querySelectorAll('[role="graphics-symbol"]:not([aria-label])')) {
       mark.removeAttribute("role"); // Vega names groups without marks too, and gives them no text
       mark.removeAttribute("aria-roledescription");
@@ -39,7 +76,6 @@
     const menu = drawn.querySelector("summary");
     if (menu) menu.setAttribute("aria-label", "Save this chart");
     target.replaceChildren(...drawn.childNodes);
-    target.classList.add("vega-embed", "has-actions");
     target.setAttribute("role", "group");
     figure.dataset.ready = "1";
   }

@@ -69,12 +69,16 @@ def measured(value: Floats, below: Floats, drawn: Floats, fixed: bool) -> Measur
 def delta_intervals(one: Measured, other: Measured) -> Interval:
     """95 % intervals of one judge's metrics minus another's, over the same trajectories and resamples.
 
-    Where no replicate moves either judge, their own intervals are squared and added, as if the judges were independent.
+    Where no replicate moves one of the two, or their difference, resampling has too little to say of it: then their
+    own intervals are squared and added, as if the judges were independent.
     """
-    low, high = percentile_interval(one.drawn - other.drawn)
-    still = one.still & other.still
-    apart = square_and_add(one.value, one.low, one.high, other.value, other.low, other.high)
-    low[still], high[still] = apart[0][still], apart[1][still]
+    drawn = one.drawn - other.drawn
+    low, high = percentile_interval(drawn)
+    alike = _unmoved(drawn)
+    low[alike], high[alike] = np.nan, np.nan
+    apart_low, apart_high = square_and_add(one.value, one.low, one.high, other.value, other.low, other.high)
+    added = (alike | one.still | other.still) & ~np.isnan(apart_low)
+    low[added], high[added] = apart_low[added], apart_high[added]
     undefined = np.isnan(one.value - other.value)
     low[undefined], high[undefined] = np.nan, np.nan
     return low, high

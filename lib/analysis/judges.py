@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-_ENSEMBLE = re.compile(r"selfcons(\d+)")
+_ENSEMBLE = re.compile(r"selfcons([2-9]|[1-9][0-9]{1,2})")
 _SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)\s*([bBmM])(?![A-Za-z0-9])")
 _UNITS = {"b": 1e9, "m": 1e6}
 NO_MODEL = "no model"

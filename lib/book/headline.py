@@ -82,10 +82,12 @@ def _compared(scores: Scores, model: str) -> bool:
 
 def _verdict(gain_low: float, gain_high: float, alarms_low: float, alarms_high: float) -> str:
     """What the two differences say, where their intervals allow to say it."""
-    if gain_low > 0 and alarms_high <= 0:
+    if gain_low > 0 and alarms_high < 0:
         return "Seeing the steps helps: it catches more and disturbs less."
     if gain_low > 0 and alarms_low > 0:
         return "It catches more because it flags more."
+    if gain_low > 0:
+        return "It catches more, and no change of its false alarms can be seen."
     if gain_high < 0 and alarms_high < 0:
         return "Shown the steps it mostly flags less, faults and clean trajectories alike."
     if gain_low <= 0 <= gain_high and alarms_low <= 0 <= alarms_high:

@@ -113,11 +113,12 @@ def test_delta_is_first_minus_second_in_the_order_of_the_run(labels, verdicts):
     assert turned.delta("j", "lazy", "recall") == pytest.approx(first.delta("j", "lazy", "recall"))
 
 
-def test_identical_judges_differ_by_exactly_zero(labels, verdicts):
+def test_identical_judges_differ_by_zero_and_by_no_less_than_chance_allows(labels, verdicts):
     scores = score(labels, pd.concat([verdicts, verdicts.assign(judge_id="twin")]), reps=100)
     assert (scores.deltas["value"].dropna() == 0).all()
-    precision = scores.delta("j", "twin", "precision")
-    assert (precision.low, precision.high) == (0, 0)
+    own, delta = scores.estimate("j", "precision"), scores.delta("j", "twin", "precision")
+    width = math.hypot(own.value - own.low, own.high - own.value)
+    assert (delta.low, delta.high) == (pytest.approx(-width), pytest.approx(width))
 
 
 def test_judge_of_a_prefix_counts_only_what_it_judged(labels, verdicts):
@@ -262,6 +263,19 @@ def test_a_difference_of_rates_that_no_resample_moves_is_as_wide_as_both_togethe
     assert gap.high == pytest.approx(-1 + math.hypot(none.high, 1 - four.low))
     against_rules = all_of_a_cell.delta("stops", "always-clean", "loud_recall")
     assert (against_rules.low, against_rules.high) == (pytest.approx(three.low), pytest.approx(three.high))
+
+
+def test_a_difference_that_no_resample_moves_is_as_wide_as_both_though_each_judge_moves(labels, verdicts):
+    """The second judge flags all that the first one flags, and another cell: each resample adds the same share."""
+    more = verdicts.assign(judge_id="more", faulty=verdicts["faulty"] | verdicts["trajectory_id"].isin(["u0"]))
+    scores = score(labels, pd.concat([verdicts, more]), reps=200)
+    delta, one, other = (
+        scores.delta("more", "j", "silent_recall"),
+        *(scores.estimate(judge, "silent_recall") for judge in ("more", "j")),
+    )
+    assert delta.value == 1 / 4
+    assert delta.low == pytest.approx(1 / 4 - math.hypot(one.value - one.low, other.high - other.value))
+    assert delta.low < 0
 
 
 @pytest.mark.parametrize("metric", ["f1", "brier", "ece"])

@@ -79,3 +79,12 @@ def test_a_printed_chapter_has_its_text_and_none_of_the_controls(built: Path, vi
         assert page.locator(control).first.is_hidden()
     assert page.locator("figure.vega-chart svg.marks").first.is_visible()
     assert page.locator("h1:visible").count() == 1
+
+
+@pytest.mark.parametrize("visit", [(390, "light")], indirect=True)
+@pytest.mark.parametrize("name", CHARTED)
+def test_a_chart_on_a_phone_keeps_the_size_of_its_text(built: Path, visit: Visit, name: str):
+    page = visit.open(built / "book" / "local" / f"{name}.html")
+    scales = page.evaluate(SCALES)
+    assert scales
+    assert min(scales) > 0.9

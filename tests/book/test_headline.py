@@ -28,13 +28,14 @@ def answer(outcome: pd.Series, step: pd.Series) -> str:
 
 
 ALL, NONE = LABELS["faulty"] | True, LABELS["faulty"] & False
-FAULTS = LABELS["faulty"]
+FAULTS, CLEAN = LABELS["faulty"], ~LABELS["faulty"].astype(bool)
 
 
 @pytest.mark.parametrize(
     ("outcome", "step", "said"),
     [
-        (NONE, FAULTS, "catches more and disturbs less"),
+        (CLEAN, FAULTS, "catches more and disturbs less"),
+        (NONE, FAULTS, "catches more, and no change of its false alarms can be seen"),
         (NONE, ALL, "catches more because it flags more"),
         (ALL, NONE, "mostly flags less"),
         (FAULTS, FAULTS, "Neither difference is clear of zero"),

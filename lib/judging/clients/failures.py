@@ -88,7 +88,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return float(value)
     try:
         return max((parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds(), 0.0)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 
