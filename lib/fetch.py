@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,7 +67,17 @@ def fetch_paper(source: Path | None = None, target: Path = RUNS / "paper", *, ad
     lacking = [file for file in FILES if not _is_there(target / file.name, file)]
     if not lacking:
         return Run.open(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _fetch_into(target, lacking, source, address)
+    except OSError as error:
+        raise UserError(
+            f"{target}: the run cannot be put there ({error.strerror}). Nothing in it was changed."
+        ) from error
+    return Run.open(target)
+
+
+def _fetch_into(target: Path, lacking: Sequence[Released], source: Path | None, address: str) -> None:
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as staging:
         for file in lacking:
             staged = Path(staging) / file.name
@@ -77,7 +88,6 @@ def fetch_paper(source: Path | None = None, target: Path = RUNS / "paper", *, ad
         target.mkdir(exist_ok=True)
         for file in reversed(lacking):
             os.replace(Path(staging) / file.name, target / file.name)
-    return Run.open(target)
 
 
 def _is_there(path: Path, file: Released) -> bool:

@@ -229,7 +229,7 @@ def _put(partial: Path, path: Path, sha256: str) -> None:
 
 
 def _refuse_another(folder: Path, dataset: Any, recorded: Any) -> None:
-    changes = manifest.differences(recorded, dataset)
+    changes = manifest.differences(recorded or {}, dataset)
     if changes:
         raise UserError(
             f"{folder} holds a run of another dataset already:\n"

@@ -40,14 +40,16 @@ def locked(folder: Path) -> Iterator[None]:
     holder = folder / "holder.lock"
     try:
         lock.acquire()
-    except PermissionError as error:
-        raise UserError(f"{folder}: this folder cannot be written to. Copy the run to one that is yours.") from error
     except filelock.Timeout as error:
         raise UserError(
             f"{folder}: another collector is writing to this run ({_holder(holder)})."
             " Wait until it ends, or stop it; what it has written stays."
         ) from error
     except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise UserError(
+                f"{folder}: this folder cannot be written to. Copy the run to one that is yours."
+            ) from error
         raise UserError(
             f"{folder / 'collector.lock'}: cannot be locked ({error.strerror or error}). Is there another thing in its"
             " place, or is the disk full? Remove it, and start again."

@@ -142,6 +142,12 @@ def test_a_download_that_breaks_off_half_way_leaves_nothing(
     assert names(tmp_path) == ["made"]
 
 
+def test_a_place_where_no_folder_can_be_is_an_error(tmp_path: Path, small: dict[str, bytes]) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="the run cannot be put there"):
+        fetch_paper(tmp_path / "made", tmp_path / "file" / "paper")
+
+
 def test_without_a_network_the_remedy_is_named(tmp_path: Path, small: dict[str, bytes]) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

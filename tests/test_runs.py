@@ -58,7 +58,7 @@ def test_lost_trajectories_are_made_again_and_broken_ones_stay_until_moved_away(
     make_run(tmp_path)
     assert path.read_bytes() == whole
     path.write_bytes(b"garbage\n")
-    with pytest.raises(UserError, match="is not this data set\\. Move it away"):
+    with pytest.raises(UserError, match=r"is not this data set\. Move it away"):
         make_run(tmp_path)
     assert path.read_bytes() == b"garbage\n"
     path.rename(tmp_path / "kept")

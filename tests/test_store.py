@@ -336,7 +336,7 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(tmp_path: Path, monkeypa
     run = make_run(tmp_path)
 
     def denied(*_: object, **__: object) -> int:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr("filelock.FileLock.acquire", denied)
     with pytest.raises(UserError, match="cannot be written to"), run.collecting():

@@ -15,6 +15,7 @@ from typing import Any
 import nbformat
 import papermill
 import zmq
+from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
@@ -89,6 +90,8 @@ def executed(source: Path, parameters: Mapping[str, Any]) -> Any:
                 extra_arguments=["--IPKernelApp.log_level=50"],
                 config=sockets,
             )
+    except DeadKernelError as error:
+        raise UserError(f"{source}: its kernel died while it was executed, perhaps for want of memory.") from error
     except PapermillExecutionError as error:
         raise UserError(f"{source}: cell {error.exec_count} failed.\n{error.ename}: {error.evalue}") from error
     return scrub(notebook)

@@ -12,6 +12,7 @@ from lib.analysis.tables import DASH, Table, interval_cell
 from lib.book.show import Prose, prose
 from lib.errors import COMMAND
 
+NO_RATES = "No judge has judged both silent faults and clean trajectories, so there is nothing to draw."
 NO_VERDICTS = f"This run has no verdicts yet: `{COMMAND} collect` adds some, and then this shows them."
 NO_MODEL = "No model has judged this run so far: what follows shows judges that work by fixed rules or not at all."
 

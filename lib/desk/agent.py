@@ -14,7 +14,7 @@ from lib.desk.environment import TOOLS, Environment, Instance, outcome_matches
 from lib.desk.prompts import PROCEDURE, checksum, neutralise, render_step
 from lib.judging.clients import Client, Decoding
 from lib.judging.llm import model_settings
-from lib.judging.reply import storable_text
+from lib.judging.reply import LONGEST_REPLY, storable_text
 from lib.records import Label, Step, ToolCall, Trajectory
 
 MOST_STEPS = 10
@@ -76,7 +76,9 @@ def prompt(goal: str, steps: list[Step]) -> str:
 
 
 def read_action(text: str) -> tuple[str, ToolCall] | None:
-    """Thought and call of a reply, with only the tool's own fields; None for what is no action."""
+    """Thought and call of a reply, with only the tool's own fields; None for what is no action, or far too long."""
+    if len(text) > LONGEST_REPLY:
+        return None
     try:
         action = _DECODER.decode(text)
     except (ValueError, RecursionError):

@@ -141,7 +141,8 @@ class Collector:
                     if in_a_row == MOST_FAILURES_IN_A_ROW:
                         raise UserError(_given_up(in_a_row, answer))
             except (KeyboardInterrupt, Exception):
-                log.warning("Waiting for what is in flight (%d); interrupt again to leave it.", flight.under_way)
+                if flight.under_way:
+                    log.warning("Waiting for what is in flight (%d); interrupt again to leave it.", flight.under_way)
                 for task, answer in flight.rest():
                     record(task, answer)
                 raise

@@ -93,6 +93,12 @@ def test_answer_ranks_nothing_where_one_judge_is_all_there_is(labels, verdicts):
     assert "lowest" not in text
 
 
+def test_answer_does_not_call_one_of_several_equal_judges_the_only_one(labels, verdicts):
+    both = pd.concat([verdicts.assign(judge_id=f"step:{name}") for name in ("one", "two")])
+    text = answer(score(labels, both, reps=50), joined(labels, both)).markdown
+    assert "for `step:one`, as for every judge with a model." in text
+
+
 def test_answer_without_a_model_or_a_verdict_says_so(labels, verdicts):
     rules = verdicts.assign(judge_id="rules")
     assert "No model has judged this run" in answer(score(labels, rules, reps=5), joined(labels, rules)).markdown

@@ -11,6 +11,8 @@ def test_id_falls_into_kind_members_and_model():
     assert judge_name("selfcons3:qwen2.5:14b") == ("selfcons", 3, "qwen2.5:14b")
     assert judge_name("step:llama3.1:8b") == ("step", 1, "llama3.1:8b")
     assert judge_name("rules") == ("rules", 1, None)
+    for odd in ("selfcons0", "selfcons" + "9" * 400):
+        assert judge_name(f"{odd}:m") == (odd, 1, "m")
 
 
 def test_ensembles_give_no_reasons_and_outcome_judges_see_no_steps():

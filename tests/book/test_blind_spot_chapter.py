@@ -9,6 +9,7 @@ from lib import RUNS
 from lib.analysis.agreement import by_stratum, matched_pairs, mcnemar
 from lib.analysis.joined import joined
 from lib.analysis.scores import score
+from lib.analysis.tables import DASH
 from lib.book.chapters.blind_spot import Focus, answer, pair_table, pairs_answer, pairs_table, type_frame, type_table
 from lib.book.chapters.deployment import gate_answer, gate_table
 from lib.book.chapters.limits import hidden_table, limits_answer, limits_table
@@ -28,10 +29,14 @@ def nothing(frames):
     return ~everything(frames)
 
 
+def silent(trajectories: pd.DataFrame) -> pd.Series:
+    return trajectories["faulty"].astype(bool) & trajectories["outcome_correct"].astype(bool)
+
+
 def test_a_gain_is_called_one_only_with_its_interval_above_zero(frames):
     scores = scored(frames, {"outcome:a": loud(frames), "step:a": faulty(frames)})
     text = answer(scores, Focus.of(scores)).markdown
-    assert "the difference is 1.000 [1.00, 1.00], a gain" in text
+    assert "the difference is 1.000 [0.97, 1.00], a gain" in text
     assert "it is the silent faults that it misses" in text
     assert "does not tell" not in text
     same = scored(frames, {"outcome:a": loud(frames), "step:a": loud(frames)})
@@ -72,7 +77,7 @@ def test_pair_table_has_both_views_and_their_difference(frames):
     scores = scored(frames, {"outcome:a": loud(frames), "rules": loud(frames), "step:a": faulty(frames)})
     table = pair_table(scores, Focus.of(scores))
     assert table.cells()[0][:2] == ["a", "silent recall"]
-    assert table.cells()[0][4:] == ["1.000 [1.00, 1.00]", "400"]
+    assert table.cells()[0][4:] == ["1.000 [0.97, 1.00]", "400"]
     assert set(table.data["a"]) | set(table.data["b"].dropna()) == {"outcome:a", "step:a"}
 
 
@@ -118,6 +123,13 @@ def test_gate_says_what_passes_and_what_an_alarm_is_worth(frames, nothing):
     assert gate_table(scores, 0.05).cells()[1][1:] == ["0 [0, 21]", "1000 [964, 1000]", "0.050 [0.05, 0.05]"]
 
 
+def test_views_without_a_silent_fault_in_common_are_not_compared(frames):
+    others = frames.trajectories[~silent(frames.trajectories)]
+    given = verdicts_of(frames, {"outcome:a": loud(frames), "step:a": faulty(frames)})
+    scores = score(others, given[given["trajectory_id"].isin(others["trajectory_id"])], reps=20)
+    assert "No silent fault was judged by `a` in both views" in answer(scores, Focus.of(scores)).markdown
+
+
 def test_limits_are_those_of_what_each_judge_was_shown(frames):
     views = views_of(Run.open(RUNS / "local"))
     assert "50 of 175 silent and 50 of 125 loud cases" in limits_answer(views).markdown
@@ -126,7 +138,8 @@ def test_limits_are_those_of_what_each_judge_was_shown(frames):
     table = limits_table(views, scores, verdicts, ["outcome:a", "step:a"])
     shown = frames.trajectories.head(200)
     claims = (shown["failure_type"] == "unsupported_claim").sum()
-    silent = (shown["faulty"] & shown["outcome_correct"]).sum()
-    assert table.cells()[0][2] == f"{claims / silent:.3f}"
+    assert table.cells()[0][2] == f"{claims / silent(shown).sum():.3f}"
     assert table.cells()[1][2] == "1.000"
+    others = verdicts[verdicts["trajectory_id"].isin(shown["trajectory_id"][~silent(shown)])]
+    assert limits_table(views, scores, others, ["outcome:a"]).cells()[0][2] == DASH
     assert hidden_table(views).data.loc["wrong_tool/silent"].tolist() == [50, 0, 50]

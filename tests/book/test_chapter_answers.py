@@ -194,7 +194,13 @@ def test_without_an_ensemble_the_chapter_says_so(tmp_path):
     text = consistency_text(run_of(tmp_path, said(STEP, faults)))
     assert text == str(consistency.prose(consistency.NONE))
     alone = consistency_text(run_of(tmp_path / "alone", said(ENSEMBLE, faults, confidence=1.0)))
-    assert f"Without a single pass of its model to compare with: `{ENSEMBLE}`" in alone
+    assert f"Without a single pass of its model on the same trajectories to compare with: `{ENSEMBLE}`" in alone
+
+
+def test_an_ensemble_and_a_pass_on_other_trajectories_are_not_compared(tmp_path):
+    text = consistency_text(run_of(tmp_path, [*said(STEP, faults)[:10], *said(ENSEMBLE, faults, confidence=1.0)[10:]]))
+    assert text.startswith(str(consistency.prose(consistency.NONE)))
+    assert f"on the same trajectories to compare with: `{ENSEMBLE}`" in text
 
 
 def test_equal_judges_cannot_be_told_apart(tmp_path):

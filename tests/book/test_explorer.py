@@ -69,7 +69,7 @@ def hostile_run(folder: Path) -> layout.Shown:
     }
     verdicts = [
         Verdict(trajectory_id=name, judge_id=judge, rationale=text, **said, **odd)
-        for judge in (f"step:{EVIL}{ODD}", "__proto__")
+        for judge in (f"step:{EVIL}", "step:__proto__")
         for name, text in zip(ids, texts, strict=True)
     ]
     return make_run(folder, trajectories, verdicts)

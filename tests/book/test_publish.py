@@ -122,6 +122,12 @@ def test_executing_in_place_adds_no_cell_and_a_failing_cell_is_named(tmp_path):
     assert not (tmp_path / "out.ipynb").exists()
 
 
+def test_a_kernel_that_dies_is_said(tmp_path):
+    killed = make(tmp_path, "reps = 10", "import os\nos.kill(os.getpid(), 9)")
+    with pytest.raises(UserError, match="its kernel died"):
+        publish(killed, tmp_path / "out.ipynb", {})
+
+
 def test_a_published_chapter_is_labelled_named_for_its_run_and_due_again_only_with_another_key(tmp_path):
     target = tmp_path / "out" / "source.ipynb"
     job = Job(make(tmp_path, "reps = 10"), target, {"reps": 3}, ("local-x", "chapter-x"), "local", "A note.", "key 1")

@@ -124,5 +124,5 @@ def test_ceiling_names_the_outcome_judges_above_it():
     assert "`outcome:a` with 0.400" in text
     assert "outcome:b" not in text
     for none in (frame[2:], frame[:0]):
-        assert "No judge here sees the outcome only" in ceiling_reading(none, ceiling(views)).markdown
+        assert "No judge of the outcome view can be put beside that here" in ceiling_reading(none, ceiling(views)).markdown
     assert "No ceiling is drawn" in ceiling_reading(frame, None).markdown

@@ -234,6 +234,8 @@ def test_retry_after_is_read_as_a_date_too() -> None:
     assert 25 < seconds <= 30
     assert retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0.0
     assert retry_after({}) is None
+    for far in ("Mon, 01 Jan 100000000000000000000 00:00:00 GMT", "Mon, 01 Jan 2030 00:00:00 +99999999999999999999"):
+        assert retry_after({"retry-after": far}) is None
 
 
 def test_a_missing_model_names_the_command_that_pulls_it(kind: str, server: FakeServer, waits: list[float]) -> None:

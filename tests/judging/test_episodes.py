@@ -17,6 +17,7 @@ from lib.desk.prompts import PROCEDURE
 from lib.errors import UserError
 from lib.judging.clients import Decoding, TransportError
 from lib.judging.collect import Collected, Collector
+from lib.judging.reply import LONGEST_REPLY
 from lib.records import Label, ToolCall, Trajectory
 from lib.runs import Run
 from tests.judging.fakes import Script, acts
@@ -105,6 +106,10 @@ def test_only_a_tools_own_fields_are_used() -> None:
         assert read_action(acts(tool, **everything)) == (f"I choose {tool}.", ToolCall(tool, args))
     assert list(ACTION_SCHEMA["properties"]) == ["reasoning", "tool", "email", "order_id", "sku", "amount_eur", "text"]
     assert ACTION_SCHEMA["required"] == list(ACTION_SCHEMA["properties"])
+
+
+def test_an_action_of_boundless_length_is_none() -> None:
+    assert read_action(acts("reply", text="x" * LONGEST_REPLY)) is None
 
 
 def test_the_agent_is_told_the_judges_procedure_the_goal_and_what_it_did() -> None:

@@ -54,7 +54,7 @@ def ceiling_reading(frame: pd.DataFrame, ceiling: Ceiling | None) -> Prose:
     seen = frame[np.array([judge_name(judge).kind == "outcome" for judge in frame["judge_id"]], dtype=bool)]
     above = seen[seen["silent_recall"] > ceiling.silent_recall]
     if seen.empty:
-        return said(limit, prose("No judge here sees the outcome only."))
+        return said(limit, prose("No judge of the outcome view can be put beside that here."))
     if above.empty:
         return said(limit, prose("No judge of the outcome view is above that."))
     each = [

@@ -62,6 +62,10 @@ def answer(scores: Scores, focus: Focus) -> Prose:
 
 def _pair(scores: Scores, pair: ViewPair) -> Prose:
     silent, alarms = (scores.delta(pair.step, pair.outcome, metric) for metric in ("silent_recall", "false_alarm_rate"))
+    if math.isnan(silent.value):
+        return prose(
+            "No silent fault was judged by {model:code} in both views, so the two cannot be compared.", model=pair.model
+        )
     gap = scores.estimate(pair.outcome, "loud_minus_silent")
     text = (
         "Shown goal and reply only, {model:code} flags {before:ci} of the silent faults; shown every step as well, it "
@@ -172,8 +176,8 @@ def _pairs_of(own: pd.DataFrame, judge: str, scores: Scores) -> Prose:
     return said(
         seen,
         prose(
-            "Its recall of {kind:code} is {recall:.2f}, but of the {passed} such trajectories whose clean parent it passed it "
-            "flags {caught}.",
+            "Its recall of {kind:code} is {recall:.2f}; of the {passed} such trajectories whose clean parent it passed it flags "
+            "{caught}.",
             kind=worst["true_type"],
             recall=worst["recall"],
             passed=int(worst["parent_passed"]),

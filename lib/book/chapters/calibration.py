@@ -34,7 +34,9 @@ def answer(scores: Scores, rows: pd.DataFrame) -> Prose:
         "{near:code}"
         + (
             ", the only judge with a model."
-            if near == far
+            if len(judges) == 1
+            else ", as for every judge with a model."
+            if scores.estimate(near, "ece").value == scores.estimate(far, "ece").value
             else ", the lowest, and {other:ci} for {far:code}, the highest."
         ),
         near=near,
@@ -157,7 +159,7 @@ def cost_answer(frame: pd.DataFrame) -> Prose:
         return prose("There is no judge here whose cost could be weighed.")
     best, beaten = frame[frame["unbeaten"]].sort_values("seconds"), frame[~frame["unbeaten"]]
     if beaten.empty:
-        return said(_span(frame), prose("By their values, each judge is better than every faster one."))
+        return said(_span(frame), prose("By their values, no judge is beaten by one that is as fast or faster."))
     return said(
         _span(frame),
         prose(

@@ -127,8 +127,12 @@ def votes_text(yes: int, k: int) -> str:
 
 
 def gather(opened: Run, frames: Frames, judges: Sequence[str], reps: int, seed: int) -> list[Pair]:
-    """Every ensemble of ``judges`` with the single pass of its model."""
-    pairs = ensembles(judges)
+    """Every ensemble of ``judges`` with the single pass of its model, where they share trajectories."""
+    pairs = {
+        ensemble: single
+        for ensemble, single in ensembles(judges).items()
+        if len(consistency.shared_verdicts(frames.verdicts, ensemble, single))
+    }
     kept = members.member_frame(v for v in opened.verdicts() if v.judge_id in pairs) if pairs else None
     return [] if kept is None else [_pair(frames, kept, a, b, reps, seed) for a, b in pairs.items()]
 
@@ -162,8 +166,10 @@ def _pair(frames: Frames, kept: pd.DataFrame, ensemble: str, single: str, reps: 
 
 def answer(pairs: Sequence[Pair], judges: Sequence[str]) -> Prose:
     """The chapter's answer: a paragraph for each pair, or why there is none."""
-    alone = [judge for judge in judges if judge_name(judge).kind == "selfcons" and judge not in ensembles(judges)]
-    lonely = prose("Without a single pass of its model to compare with: {who}.", who=listed(alone)) if alone else None
+    compared = [pair.ensemble for pair in pairs]
+    alone = [judge for judge in judges if judge_name(judge).kind == "selfcons" and judge not in compared]
+    text = "Without a single pass of its model on the same trajectories to compare with: {who}."
+    lonely = prose(text, who=listed(alone)) if alone else None
     if not pairs:
         return said(prose(NONE), lonely)
     return Prose("\n\n".join(str(part) for part in [*(pair.answer() for pair in pairs), lonely] if part is not None))

@@ -8,7 +8,7 @@ import pandas as pd
 
 from lib.analysis.judges import judge_name
 from lib.analysis.scores import Scores
-from lib.analysis.tables import DASH, Table
+from lib.analysis.tables import DASH, Table, interval_cell
 from lib.book.scoreboard import estimate_cell
 from lib.book.show import Prose, prose, said
 from lib.book.views import Views
@@ -54,7 +54,8 @@ def limits_table(views: Views, scores: Scores, verdicts: pd.DataFrame, judges: S
             return prose(UNKNOWN)
         cells = [estimate_cell(scores.estimate(judge, f"{part}_recall")) for part in ("silent", "loud")]
         alarms = estimate_cell(scores.estimate(judge, "false_alarm_rate"))
-        rows.append((judge, cells[0], f"{found.silent_recall:.3f}", cells[1], f"{found.loud_recall:.3f}", alarms))
+        silent, loud = (interval_cell(value) for value in (found.silent_recall, found.loud_recall))
+        rows.append((judge, cells[0], silent, cells[1], loud, alarms))
     columns = ["judge", "silent recall", "its ceiling", "loud recall", "its ceiling ", "false alarms"]
     frame = pd.DataFrame(rows, columns=columns).set_index("judge")
     return Table(frame, "Recall beside the ceiling of what the judge is shown; above it only with false alarms")
