@@ -4,6 +4,7 @@ import pytest
 
 from lib import RUNS
 from lib.desk import agent
+from lib.desk.environment import Instances
 from lib.desk.injector import JudgedSet
 from lib.desk.prompts import checksum, prompt_checksums
 from lib.judging.bench import MODEL_FREE
@@ -29,11 +30,19 @@ def test_prompt_and_schema_of_every_model_judge_are_todays(judge):
 
 
 def test_agent_prompt_and_schema_are_todays():
-    recorded = LOCAL.manifest.get("episodes")
-    if recorded is None:
-        pytest.skip("the shipped run has no episodes yet")
+    recorded = LOCAL.manifest["episodes"]
     assert recorded["prompt_sha256"] == checksum(agent._INSTRUCTIONS)
     assert recorded["schema_sha256"] == checksum(agent.ACTION_SCHEMA)
+
+
+def test_episodes_are_of_the_first_60_instances_and_labelled_as_today():
+    instances = Instances(LOCAL.manifest["dataset"]["seed"], 60)
+    episodes = LOCAL.episodes()
+    assert sorted(episodes) == [f"{instance.instance_id}-agent" for instance in instances]
+    for instance in instances:
+        episode = episodes[f"{instance.instance_id}-agent"]
+        assert episode.goal == instance.goal
+        assert episode.label == agent.label_episode(instance, episode.steps)
 
 
 def test_every_judge_judged_a_prefix():
