@@ -50,12 +50,13 @@
 
   // Where the page is narrower than a chart, text keeps its size: panels stand one below another, the entries of a
   // legend too, and the plot gets what its labels leave.
-  async function fitted(spec, room) {
+  async function fitted(spec, target) {
     const wide = await embed(spec);
+    const room = target.clientWidth - parseFloat(getComputedStyle(target).paddingRight); // the menu's, once Vega has styles
     if (widthOf(wide) <= room) return wide;
     const narrow = JSON.parse(JSON.stringify(spec), (key, value) => (key === "columns" ? 1 : value));
-    narrow.config = Object.assign({}, narrow.config, { legend: { columns: 1 } });
-    if (narrow.title) Object.assign(narrow.title, { frame: "bounds", text: wrapped(narrow.title.text.join(" "), room / LETTER) });
+    narrow.config = Object.assign({}, narrow.config, { legend: { columns: 1, orient: "bottom" } });
+    Object.assign(narrow.title, { frame: "bounds", text: wrapped(narrow.title.text.join(" "), room / LETTER) });
     const stacked = await embed(narrow);
     const plot = narrow.spec || narrow;
     const over = widthOf(stacked) - room;
@@ -67,8 +68,8 @@
   async function draw(figure) {
     const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
     const target = figure.querySelector(".vega-target");
-    target.classList.add("vega-embed", "has-actions"); // leaves room for the menu
-    const drawn = await fitted(spec, target.clientWidth - parseFloat(getComputedStyle(target).paddingRight));
+    target.classList.add("vega-embed", "has-actions");
+    const drawn = await fitted(spec, target);
     for (const mark of drawn.querySelectorAll('[role="graphics-symbol"]:not([aria-label])')) {
       mark.removeAttribute("role"); // Vega names groups without marks too, and gives them no text
       mark.removeAttribute("aria-roledescription");

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import struct
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -112,3 +113,8 @@ def enable() -> None:
     alt.renderers.register("book", book_renderer)
     alt.renderers.enable("book")
     alt.data_transformers.enable("default", consolidate_datasets=False, max_rows=20_000)
+
+
+def heading(text: str) -> alt.TitleParams:
+    """A chart's title, in lines that are no longer than a plot is wide."""
+    return alt.TitleParams(textwrap.wrap(text, 62), anchor="start", frame="group")

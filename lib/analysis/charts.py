@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TypeAlias
 
 import altair as alt
 import pandas as pd
 
-from lib.analysis.chart_style import NEUTRAL, PALETTE, enable, judge_scales, labels
+from lib.analysis.chart_style import NEUTRAL, PALETTE, enable, heading, judge_scales, labels
 
 __all__ = [
     "PARTS",
@@ -132,7 +131,7 @@ def reliability(frame: pd.DataFrame, order: Sequence[str], *, title: str, descri
     )
     panels = (perfect + line + marks).properties(width=165, height=150)
     facet = alt.Facet("judge_id:N", sort=judges, title=None, header=alt.Header(**labels(judges)))
-    return panels.facet(facet=facet, columns=2).properties(title=_title(title), description=description)
+    return panels.facet(facet=facet, columns=2).properties(title=heading(title), description=description)
 
 
 def confusion(
@@ -169,7 +168,7 @@ def confusion(
     )
     panels = (cells + counts).properties(width=alt.Step(24), height=alt.Step(22))
     facet = alt.Facet("judge_id:N", sort=judges, title=None, header=alt.Header(**labels(judges)))
-    return panels.facet(facet=facet, columns=2).properties(title=_title(title), description=description)
+    return panels.facet(facet=facet, columns=2).properties(title=heading(title), description=description)
 
 
 def silent_recall_against_false_alarms(
@@ -217,9 +216,9 @@ def silent_recall_against_false_alarms(
         rule = alt.Chart(line).encode(y="y:Q")
         layers += [
             rule.mark_rule(color=PALETTE[1], strokeWidth=1.5),
-            rule.mark_text(align="right", dy=-6, color=PALETTE[1]).encode(x=alt.value(_WIDTH), text="text:N"),
+            rule.mark_text(align="right", dy=-6, color=PALETTE[1]).encode(x=alt.XDatum(1), text="text:N"),
         ]
-    return alt.layer(*layers, marks).properties(width=_WIDTH, height=300, title=_title(title), description=description)
+    return alt.layer(*layers, marks).properties(width=_WIDTH, height=300, title=heading(title), description=description)
 
 
 def bars(
@@ -252,13 +251,13 @@ def bars(
         )
     )
     if order is None:
-        return chart.properties(width=_WIDTH, height=200, title=_title(title), description=description)
+        return chart.properties(width=_WIDTH, height=200, title=heading(title), description=description)
     scales = judge_scales(order)
     judges = [judge for judge in scales.judges if judge in set(frame["judge_id"])]
     facet = alt.Facet("judge_id:N", sort=judges, title=None, header=alt.Header(**labels(judges)))
     coloured = chart.encode(color=alt.Color("judge_id:N", scale=scales.colour, legend=None))
     panels = coloured.properties(width=165, height=120).facet(facet=facet, columns=2)
-    return panels.properties(title=_title(title), description=description)
+    return panels.properties(title=heading(title), description=description)
 
 
 def captioned(chart: AnyChart, caption: str) -> AnyChart:
@@ -283,11 +282,7 @@ def _tips(*names: str, numbers: Sequence[str] = ("value", "low", "high"), n: boo
     return texts + [alt.Tooltip(f"{name}:Q", format=".3f") for name in numbers] + ([alt.Tooltip("n:Q")] if n else [])
 
 
-def _title(text: str) -> alt.TitleParams:
-    return alt.TitleParams(textwrap.wrap(text, 62), anchor="start", frame="group")
-
-
 def _finish(layers: alt.LayerChart, title: str, description: str, *, step: int) -> AnyChart:
     return layers.properties(
-        width=_WIDTH, height=alt.Step(step, **{"for": "position"}), title=_title(title), description=description
+        width=_WIDTH, height=alt.Step(step, **{"for": "position"}), title=heading(title), description=description
     )

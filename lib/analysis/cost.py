@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lib.analysis.chart_style import judge_scales, labels
+from lib.analysis.chart_style import heading, judge_scales, labels
 from lib.analysis.scores import Scores
 
 QUALITY = "youden_j"
@@ -81,5 +81,4 @@ def quality_against_cost(
         shape=alt.Shape("judge_id:N", scale=scales.shape, legend=legend),
     )
     layers = whiskers.encode(y=alt.Y("low:Q", title="Youden's J", scale=up), y2="high:Q") + marks
-    heading = alt.TitleParams(title, anchor="start", frame="group")
-    return layers.properties(width=360, height=240, title=heading, description=description)
+    return layers.properties(width=360, height=240, title=heading(title), description=description)

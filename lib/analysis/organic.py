@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from lib.analysis.chart_style import NEUTRAL, PALETTE, labels
+from lib.analysis.chart_style import NEUTRAL, PALETTE, heading, labels
 from lib.analysis.episodes import by_fault_type
 from lib.manifest import COLLECTIONS
 from lib.records import FAULT_TYPES
@@ -88,7 +88,7 @@ def stacked_bars(
             tooltip=[f"{x}:N", f"{part}:N", "n:Q"],
         )
         .transform_calculate(rank=f"indexof({list(parts)!r}, datum.{part})")
-        .properties(width=360, height=200, title=alt.TitleParams(title, anchor="start", frame="group"))
+        .properties(width=360, height=200, title=heading(title))
         .properties(description=description)
     )
 
@@ -107,7 +107,7 @@ def shares_by_type(frame: pd.DataFrame, *, title: str, description: str) -> alt.
             tooltip=["failure_type:N", "source:N", "n:Q", "silent:Q", "loud:Q", alt.Tooltip("share:Q", format=".2f")],
         )
         .properties(width=360, height=alt.Step(24, **{"for": "position"}))
-        .properties(title=alt.TitleParams(title, anchor="start", frame="group"), description=description)
+        .properties(title=heading(title), description=description)
     )
 
 
