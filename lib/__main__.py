@@ -114,7 +114,7 @@ def collect(
     judges = make_judges(names, client, Decoding(num_ctx=context, max_tokens=max_tokens, timeout=timeout), k)
     with _collector(client, workers, cluster) as collector:
         done = collector.verdicts(Run.open(run), judges, limit)
-    _report(done, f"{done.kept} verdicts ({done.not_ok} of them not ok), {done.failures} failures")
+    _report(done, f"{_count(done.kept, 'verdict')} ({done.not_ok} of them not ok), {_count(done.failures, 'failure')}")
 
 
 @app.command()
@@ -137,7 +137,11 @@ def episodes(
     decoding = Decoding(num_ctx=context, max_tokens=max_tokens, timeout=timeout)
     with _collector(client, workers, cluster) as collector:
         done = collector.episodes(Run.open(run), client, decoding, n)
-    _report(done, f"{done.kept} episodes, {done.failures} failures")
+    _report(done, f"{_count(done.kept, 'episode')}, {_count(done.failures, 'failure')}")
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _report(done: Collected, counts: str) -> None:

@@ -331,9 +331,9 @@ def test_a_server_that_is_gone_stops_the_collection_with_exit_1(lib: Lib, run: R
 def test_episodes_are_played_and_counted(lib: Lib, run: Run, model: Script) -> None:
     model.replies = [acts("escalate", text="x"), acts("reply", text="y"), TransportError("gone")]
     command = ["episodes", "--run", run.folder, "--model", "m"]
-    assert lib(*command, "--n", "2")[:2] == (0, "1 episodes, 1 failures\n")
+    assert lib(*command, "--n", "2")[:2] == (0, "1 episode, 1 failure\n")
     model.replies = [acts("reply", text="y")]
-    assert lib(*command, "--n", "2")[:2] == (0, "1 episodes, 0 failures\n")
+    assert lib(*command, "--n", "2")[:2] == (0, "1 episode, 0 failures\n")
     assert "episodes: 2" in lib("check", "--run", run.folder)[1]
 
 

@@ -67,6 +67,7 @@
   const howToFetch = (name) => `The run ${name} is not here yet: .venv/bin/python -m lib fetch ${name} gets it, make book then shows it.`;
 
   function leave(why) {
+    list.show([]); // its rows are of the run that is left
     run = null;
     panes.hidden = true;
     notice(why);

@@ -174,12 +174,12 @@ def confusion(
 def silent_recall_against_false_alarms(
     frame: pd.DataFrame, order: Sequence[str], *, ceiling: float | None, title: str, description: str
 ) -> AnyChart:
-    """Every judge as a mark whose area is its cost; on the dashed diagonal a judge tells nothing.
+    """Every judge as a mark; on the dashed diagonal a judge tells nothing.
 
     Judges of the frame's first run are full marks, those of any other are hollow.
 
     Args:
-        frame: ``run``, ``judge_id``, ``false_alarm_rate``, ``silent_recall``, ``seconds`` (per trajectory).
+        frame: ``run``, ``judge_id``, ``false_alarm_rate``, ``silent_recall``.
         ceiling: best silent recall of the outcome view without a false alarm, drawn as a rule; None for no rule.
     """
     scales = judge_scales(order)
@@ -192,7 +192,7 @@ def silent_recall_against_false_alarms(
     own = alt.datum.run == (frame["run"].iloc[0] if len(frame) else "")
     marks = (
         alt.Chart(frame.round(4))
-        .mark_point(filled=False, strokeWidth=2)
+        .mark_point(filled=False, strokeWidth=2, size=110)
         .encode(
             x=x,
             y=y.title("recall of silent faults"),
@@ -200,13 +200,7 @@ def silent_recall_against_false_alarms(
             fill=alt.Fill("judge_id:N", scale=scales.colour, legend=legend),
             fillOpacity=alt.condition(own, alt.value(0.8), alt.value(0)),
             shape=alt.Shape("judge_id:N", scale=scales.shape, legend=legend),
-            size=alt.Size(
-                "seconds:Q",
-                title="seconds per trajectory",
-                scale=alt.Scale(range=[40, 350]),
-                legend=alt.Legend(orient="bottom", tickCount=4),
-            ),
-            tooltip=["run:N", *_tips("judge_id", numbers=("false_alarm_rate", "silent_recall", "seconds"), n=False)],
+            tooltip=["run:N", *_tips("judge_id", numbers=("false_alarm_rate", "silent_recall"), n=False)],
         )
     )
     ends = pd.DataFrame({"x": [0, 1], "y": [0, 1]})

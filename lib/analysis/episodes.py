@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from lib.desk.agent import MOST_STEPS
+from lib.desk.checker import RULES, check
 from lib.records import Trajectory, cell_of, stratum_of
 
 
@@ -14,7 +16,7 @@ def episode_frame(episodes: Iterable[Trajectory]) -> pd.DataFrame:
 
     Columns: trajectory_id, instance_id, stratum (None if of another making), faulty, failure_step, failure_type,
     outcome_correct, cell, n_steps, empty_final_answer, failed_calls (observations that are not ok),
-    repeated_calls (a call with the tool and arguments of an earlier one), escalations, checks_eligibility.
+    repeated_calls (a call with the tool and arguments of an earlier one), escalations, checks_eligibility, replied.
     """
     return pd.DataFrame([_row(episode) for episode in episodes], columns=list(_COLUMNS)).astype(
         {"failure_step": "Int64"}
@@ -23,7 +25,15 @@ def episode_frame(episodes: Iterable[Trajectory]) -> pd.DataFrame:
 
 _COLUMNS = (
     *("trajectory_id", "instance_id", "stratum", "faulty", "failure_step", "failure_type", "outcome_correct", "cell"),
-    *("n_steps", "empty_final_answer", "failed_calls", "repeated_calls", "escalations", "checks_eligibility"),
+    *(
+        "n_steps",
+        "empty_final_answer",
+        "failed_calls",
+        "repeated_calls",
+        "escalations",
+        "checks_eligibility",
+        "replied",
+    ),
 )
 
 
@@ -45,6 +55,7 @@ def _row(episode: Trajectory) -> dict[str, object]:
         "repeated_calls": len(calls) - len(distinct),
         "escalations": sum(call.tool == "escalate" for call in calls),
         "checks_eligibility": any(call.tool == "check_eligibility" for call in calls),
+        "replied": any(step.call.tool == "reply" and step.observation.ok for step in episode.steps),
     }
 
 
@@ -105,6 +116,23 @@ def tool_use(calls: pd.DataFrame) -> pd.DataFrame:
     return (
         groups.agg(**columns).reset_index().sort_values(["calls", "tool"], ascending=[False, True], ignore_index=True)
     )
+
+
+def endings(frame: pd.DataFrame) -> dict[str, int]:
+    """How many episodes were cut off at the most steps without a reply, and in how many all calls are the same one."""
+    steps = frame["n_steps"]
+    return {
+        "cut_off": int(((steps == MOST_STEPS) & ~frame["replied"].astype(bool)).sum()),
+        "loops": int(((steps > 1) & (frame["repeated_calls"] == steps - 1)).sum()),
+    }
+
+
+def first_rules(episodes: Iterable[Trajectory]) -> pd.DataFrame:
+    """The rule that each faulty episode broke first: frame rule, what, failure_type, n, by rule."""
+    first = [found[0] for episode in episodes if (found := check(episode.goal, episode.steps))]
+    counts = pd.Series([(one.rule, RULES[one.rule], one.failure_type) for one in first], dtype=object).value_counts()
+    rows = [(*about, int(n)) for about, n in sorted(counts.items())]
+    return pd.DataFrame(rows, columns=["rule", "what", "failure_type", "n"])
 
 
 def lengths(frame: pd.DataFrame) -> pd.DataFrame:

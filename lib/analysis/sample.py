@@ -25,10 +25,12 @@ from lib.errors import UserError
 Mask = NDArray[np.bool_]
 
 
-def ordered_judges(verdicts: pd.DataFrame, judges: Sequence[str] | None, order: Sequence[str] | None) -> list[str]:
-    """The judges to score in the run's order; ones that ``order`` does not name come last."""
+def ordered_judges(
+    verdicts: pd.DataFrame, judges: str | Sequence[str] | None, order: Sequence[str] | None
+) -> list[str]:
+    """The judges to score (all, one, or several) in the run's order; ones that ``order`` does not name come last."""
     present = list(dict.fromkeys(verdicts["judge_id"]))
-    wanted = set(present if judges is None else judges)
+    wanted = set(present if judges is None else [judges] if isinstance(judges, str) else judges)
     missing = sorted(wanted - set(present))
     if missing:
         raise UserError(f"no verdicts of {', '.join(missing)}; this run has {', '.join(present) or 'none'}")

@@ -103,7 +103,7 @@ def score(
     verdicts: pd.DataFrame,
     reps: int = 10_000,
     seed: int = 0,
-    judges: Sequence[str] | None = None,
+    judges: str | Sequence[str] | None = None,
     order: Sequence[str] | None = None,
 ) -> Scores:
     """Score judges.
@@ -111,7 +111,7 @@ def score(
     Args:
         trajectories, verdicts: the frames of a run (``lib.runs``).
         reps, seed: bootstrap replicates and their seed; same seed, same bytes.
-        judges: which judges to score (all when None).
+        judges: which judge or judges to score (all when None).
         order: the run's order of judges, which says what is subtracted from what (first appearance when None).
 
     Raises:

@@ -11,8 +11,10 @@ import vl_convert as vlc
 
 from lib import ROOT
 from lib.analysis.chart_style import VL_VERSION, spec_digest
+from lib.analysis.judges import with_model
 from lib.analysis.scores import Scores, score
 from lib.analysis.tables import DASH, interval_cell
+from lib.book.chapters.results import ability
 from lib.book.compare import FIGURES, with_bounds
 from lib.book.headline import PARTS, survival_chart
 from lib.runs import Run
@@ -47,13 +49,16 @@ def results(scores: Scores) -> str:
     lines = [
         f"![Share of silent faults, loud faults and clean trajectories flagged: {said}]({PICTURE.relative_to(ROOT)})",
         "",
-        f"| judge | judged | {' | '.join(PARTS.values())} |",
-        "|---|--:|--:|--:|--:|",
+        str(ability(scores, with_model(scores.judges))),
+        "",
+        f"| judge | judged | unread | {' | '.join(PARTS.values())} |",
+        "|---|--:|--:|--:|--:|--:|",
     ]
+    unread = (scores.status.set_index("judge_id")["n"] - scores.status.set_index("judge_id")["ok"]).to_dict()
     for judge in scores.judges:
         found = [scores.estimate(judge, metric) for metric in PARTS]
         cells = [interval_cell(one.value, one.low, one.high) for one in found]
-        lines.append(f"| `{judge}` | {scores.n[judge]} | {' | '.join(cells)} |")
+        lines.append(f"| `{judge}` | {scores.n[judge]} | {unread[judge]} | {' | '.join(cells)} |")
     return "\n".join([*lines, *_published(), ""])
 
 
@@ -70,7 +75,7 @@ def _published() -> list[str]:
     for judge in dict.fromkeys(figures.index.get_level_values("judge")):
         if ":" in judge and all((judge, metric) in figures.index for metric in PARTS):
             cells = [with_bounds(*figures.loc[(judge, metric), ["value", "low", "high"]]) for metric in PARTS]
-            rows.append(f"| `{judge}`, as published | {DASH} | {' | '.join(cells)} |")
+            rows.append(f"| `{judge}`, as published | {DASH} | {DASH} | {' | '.join(cells)} |")
     return rows
 
 

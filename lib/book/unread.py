@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from lib.analysis.scores import Scores
-from lib.analysis.tables import Table
+from lib.analysis.tables import Table, interval_cell
 from lib.book.scoreboard import LABELS, NO_VERDICTS
 from lib.book.show import Prose, prose
 
@@ -28,10 +30,15 @@ def readings_table(scores: Scores) -> Prose | Table:
     found = scores.readings[scores.readings["metric"].isin(METRICS)]
     if found.empty:
         return prose("So there is only one reading of the scores.")
-    cells = found.assign(cell=[f"{row.value:.3f} ({row.worst:.3f} to {row.best:.3f})" for row in found.itertuples()])
+    cells = found.assign(cell=[_cell(row.value, row.worst, row.best) for row in found.itertuples()])
     wide = cells.set_index(["judge_id", "metric"])["cell"].unstack(sort=False)[list(METRICS)].rename(columns=LABELS)
     return Table(
         wide.rename_axis(index="judge", columns=None),
         "Scores with each such verdict as clean (in brackets: if each were wrong, and if each were right)",
         data=found,
     )
+
+
+def _cell(value: float, worst: float, best: float) -> str:
+    shown = interval_cell(value)
+    return shown if math.isnan(value) else f"{shown} ({interval_cell(worst)} to {interval_cell(best)})"

@@ -10,6 +10,18 @@ from msgspec import Struct
 
 from lib.records import FaultType, Step, ToolCall
 
+RULES: dict[int, str] = {
+    1: "an email, order, item or amount passed to a tool stands neither in the goal nor in an earlier observation",
+    2: "eligibility is checked for an order that has not been looked up",
+    3: "a refund is issued without a passing eligibility check on record",
+    4: "the amount refunded is not the authorised one",
+    5: "the refund is on an order that the verified customer does not own",
+    6: "the refund is on an order that was already refunded",
+    7: "the customer gets no reply, several, or one before the end",
+    8: "the request is neither refunded nor escalated",
+}
+"""What breaks each rule, in general; a ``Violation`` says it of the case."""
+
 TRACED = ("email", "order_id", "sku", "amount_eur")
 PROSE_TOOLS = ("escalate", "reply")
 _GOAL_VALUE = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|ORD-\d+")

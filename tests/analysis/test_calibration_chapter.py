@@ -10,7 +10,15 @@ from lib.analysis.calibration import separation
 from lib.analysis.cost import cost_frame, quality_against_cost
 from lib.analysis.joined import joined
 from lib.analysis.scores import score
-from lib.book.chapters.calibration import answer, cost_answer, cost_table, support_frame, support_rows, support_table
+from lib.book.chapters.calibration import (
+    answer,
+    cost_answer,
+    cost_table,
+    support_frame,
+    support_rows,
+    support_table,
+    waiting,
+)
 
 JUDGED = [(True, 0.9), (True, 0.8), (True, 0.8), (False, 0.8), (False, 0.6)]
 
@@ -91,6 +99,26 @@ def test_answer_ranks_nothing_where_one_judge_is_all_there_is(labels, verdicts):
     text = answer(score(labels, one, reps=50), joined(labels, one)).markdown
     assert "for `step:one`, the only judge with a model" in text
     assert "lowest" not in text
+
+
+def test_answer_ranks_no_judge_whose_replies_could_not_be_read(labels, verdicts):
+    blind = verdicts.assign(judge_id="step:blind", confidence=0.5, status=["ok", *["truncated"] * 7])
+    both = pd.concat([verdicts.assign(judge_id="step:one"), blind])
+    text = answer(score(labels, both, reps=50), joined(labels, both)).markdown
+    assert "for `step:one`, the only judge with a model that could be read." in text
+    assert "Left out are judges most of whose replies could not be read, and count as 0.5: `step:blind`" in text
+    alone = answer(score(labels, blind, reps=50), joined(labels, blind)).markdown
+    assert alone.startswith("Most verdicts of each judge with a model count as 0.5")
+
+
+def test_waiting_is_told_where_requests_shared_a_server():
+    def of(*workers: int) -> dict:
+        return {"step:m": {"collections": [{"workers": n} for n in workers]}, "rules": {}}
+
+    assert "4 to 32 requests were in flight at once" in waiting(of(4, 32), ["step:m", "rules"]).markdown
+    assert "hold waiting: 8 requests" in waiting(of(8), ["step:m", "rules"]).markdown
+    assert waiting(of(1), ["step:m", "rules"]) is None
+    assert waiting({"step:m": None}, ["step:m"]) is None
 
 
 def test_answer_does_not_call_one_of_several_equal_judges_the_only_one(labels, verdicts):

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from lib.analysis.episodes import by_fault_type, by_stratum, call_frame, episode_frame, lengths, summary, tool_use
+from lib.analysis.episodes import (
+    by_fault_type,
+    by_stratum,
+    call_frame,
+    endings,
+    episode_frame,
+    first_rules,
+    lengths,
+    summary,
+    tool_use,
+)
 from lib.records import Label, Observation, Step, ToolCall, Trajectory
 
 
@@ -33,6 +43,19 @@ def test_summary_by_hand():
         "episodes_with_eligibility_check": 1,
         "empty_final_answer": 1,
     }
+
+
+def test_endings_and_first_rules_by_hand():
+    label = Label(True, 9, "premature_stop", False)
+    ten = [episode("INS-1", ["get_customer"] * 10, label), episode("INS-2", ["lookup_order"] * 9 + ["reply"], label)]
+    assert endings(episode_frame([*EPISODES, *ten])) == {"cut_off": 1, "loops": 2}
+    rules = first_rules([*EPISODES, *ten])
+    assert rules[["rule", "failure_type", "n"]].to_numpy().tolist() == [
+        [2, "skipped_precondition", 1],
+        [7, "premature_stop", 3],
+        [8, "premature_stop", 1],
+    ]
+    assert first_rules([]).empty
 
 
 def test_frame_by_hand():

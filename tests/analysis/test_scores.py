@@ -173,7 +173,8 @@ def test_sound_verdicts_need_no_second_reading(labels, verdicts):
 
 def test_judges_are_chosen_by_name_and_a_wrong_name_is_said(labels, verdicts):
     both = pd.concat([verdicts, verdicts.assign(judge_id="twin")])
-    assert score(labels, both, reps=20, judges=["twin"]).judges == ["twin"]
+    for chosen in (["twin"], "twin"):
+        assert score(labels, both, reps=20, judges=chosen).judges == ["twin"]
     with pytest.raises(UserError, match="no verdicts of nobody; this run has j, twin"):
         score(labels, both, judges=["nobody"])
 

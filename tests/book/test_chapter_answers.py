@@ -96,7 +96,8 @@ def test_judge_that_knows_one_sentence_is_told_so(tmp_path):
     assert "1 of 1 judges flags replies" in text
     assert "lets 6 of 12 pass" in text
     assert "in 3 of 3 replies, but a replacement or a cancelled subscription in 0 of 6" in text
-    assert "what the claim says is mentioned in 0 of the 6 that let it pass" in text
+    assert "what the claim says is mentioned in 0 of the 6 that let it pass, and in 0 of the 6 that flag it." in text
+    assert "held to 95 %" not in text  # there is only one judge
 
 
 def test_run_without_claims_says_so(tmp_path):

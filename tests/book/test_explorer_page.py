@@ -340,6 +340,8 @@ def test_what_is_not_there_is_said(explorer: Opener, visit: Visit, tmp_path: Pat
     assert choice(page, "Run").input_value() == "local"
     choice(page, "Run").select_option("paper")
     expect(page.locator(".explorer-notice")).to_contain_text("python -m lib fetch paper")
+    page.set_viewport_size({"width": 1100, "height": 700})
+    assert visit.errors == []
     page.go_back()
     expect(rows(page).first).to_be_visible()
     page.evaluate("location.hash = 'run=nowhere'")

@@ -14,7 +14,7 @@ from lib.book.chapters.results import headline, reproduction, strata_table
 from lib.book.scoreboard import metric_table
 from lib.book.unread import readings_table, unread
 from lib.runs import Frames
-from tests.chapter_runs import everything, loud, model_free_frames, scored
+from tests.chapter_runs import everything, loud, model_free_frames, scored, verdicts_of
 
 FIGURES = pd.read_csv(REFERENCE / "trajectory_judge_figures.csv", dtype=str)
 
@@ -42,7 +42,7 @@ def test_headline_of_judges_that_do_not_look_claims_no_detection(frames):
 def test_headline_says_so_where_clean_runs_are_flagged_more_readily_than_faulty_ones(frames):
     judges = {"step:a": everything(frames), "step:b": ~loud(frames)}
     text = headline(scored(frames, judges), frames.trajectories).markdown
-    assert "None of the 2 judges with a model" in text
+    assert "Overall, none of the 2 judges with a model" in text
     assert "it lies below" not in text  # that of step:b does, but the highest is that of step:a
     alone = headline(scored(frames, {"step:b": ~loud(frames)}), frames.trajectories).markdown
     assert "it lies below: the judge flags clean trajectories more readily than faulty ones" in alone
@@ -86,6 +86,10 @@ def test_unread_verdicts_are_counted_with_both_readings(frames):
     sound = score(*frames, reps=20)
     assert "Every one of the 1600 verdicts" in unread(sound).markdown
     assert "only one reading" in readings_table(sound).markdown
+    clean = frames.trajectories[~frames.trajectories["faulty"].astype(bool)].head(5)
+    torn = verdicts_of(frames, {"step:a": everything(frames)}).assign(status="truncated")
+    torn = torn[torn["trajectory_id"].isin(clean["trajectory_id"])]
+    assert "nan" not in readings_table(score(clean, torn, reps=5)).to_text()
 
 
 def test_only_a_run_with_every_published_judge_can_reproduce_the_paper(frames):
@@ -107,7 +111,7 @@ def test_runs_stand_side_by_side_and_a_baseline_only_once(frames):
     one = scored(frames, {"rules": loud(frames), "step:a": loud(frames)})
     other = scored(frames, {"rules": loud(frames), "step:a": everything(frames), "step:b": loud(frames)})
     frame = across([("paper", one), ("local", other)])
-    assert frame["judge_id"].tolist() == ["rules", "step:a (paper)", "step:a (local)", "step:b"]
+    assert frame["judge_id"].tolist() == ["rules", "step:a", "step:a (local)", "step:b (local)"]
     assert frame["false_alarm_rate"].tolist() == [0, 0, 1, 0]
     assert across([]).empty
 

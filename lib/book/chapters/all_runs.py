@@ -18,25 +18,22 @@ def across(runs: Sequence[tuple[str, Scores]]) -> pd.DataFrame:
     """The judges of several runs in one frame.
 
     Returns:
-        Frame run, judge_id (with the run in brackets where two runs have such a judge with a model), n,
-        false_alarm_rate, silent_recall, seconds. A judge without a model is taken from the first run that has it;
-        a judge without a rate is left out.
+        Frame run, judge_id (with the run in brackets for a judge with a model of any run but the first), n,
+        false_alarm_rate, silent_recall. A judge without a model is taken from the first run that has it; a judge
+        without a rate is left out.
     """
     rows = []
     for run, scores in runs:
         for judge in scores.judges:
-            rates = (
-                scores.estimate(judge, metric).value
-                for metric in ("false_alarm_rate", "silent_recall", "seconds_per_trajectory")
-            )
+            rates = (scores.estimate(judge, metric).value for metric in ("false_alarm_rate", "silent_recall"))
             rows.append((run, judge, scores.n[judge], *rates))
-    frame = pd.DataFrame(rows, columns=["run", "judge_id", "n", "false_alarm_rate", "silent_recall", "seconds"])
+    frame = pd.DataFrame(rows, columns=["run", "judge_id", "n", "false_alarm_rate", "silent_recall"])
     if frame.empty:
         return frame
     models = set(with_model(frame["judge_id"]))
     frame = frame[frame["judge_id"].isin(models) | ~frame["judge_id"].duplicated()]
-    double = frame["judge_id"].duplicated(keep=False)
-    frame["judge_id"] = np.where(double, frame["judge_id"] + " (" + frame["run"] + ")", frame["judge_id"])
+    elsewhere = frame["judge_id"].isin(models) & (frame["run"] != runs[0][0])
+    frame["judge_id"] = np.where(elsewhere, frame["judge_id"] + " (" + frame["run"] + ")", frame["judge_id"])
     return frame.dropna(subset=["false_alarm_rate", "silent_recall"]).reset_index(drop=True)
 
 

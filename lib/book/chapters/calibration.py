@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from lib.analysis.scores import Estimate, Scores
 from lib.analysis.tables import Table, interval_cell
 from lib.book.scoreboard import NO_MODEL, NO_VERDICTS, estimate_cell
 from lib.book.show import Prose, listed, prose, said
+from lib.manifest import COLLECTIONS
 
 STEP = 0.05
 """Width of the bars in which stated confidences are counted."""
@@ -24,8 +26,12 @@ def answer(scores: Scores, rows: pd.DataFrame) -> Prose:
     """Which judge's confidence is nearest to how often it is right, and which one's is furthest."""
     if not scores.judges:
         return prose(NO_VERDICTS)
-    judges = with_model(scores.judges)
-    if not judges:
+    models = with_model(scores.judges)
+    status = scores.status.set_index("judge_id")
+    judges = [judge for judge in models if status["ok"][judge] > status["n"][judge] / 2]
+    if models and not judges:
+        return prose("Most verdicts of each judge with a model count as 0.5, since the replies could not be read.")
+    if not models:
         others = [judge for judge in scores.judges if judge not in BASELINES]
         return said(prose(NO_MODEL), *(_sureness(rows[rows["judge_id"] == judge], judge) for judge in others))
     near, far = (pick(judges, key=lambda judge: scores.estimate(judge, "ece").value) for pick in (min, max))
@@ -34,6 +40,8 @@ def answer(scores: Scores, rows: pd.DataFrame) -> Prose:
         "{near:code}"
         + (
             ", the only judge with a model."
+            if len(models) == 1
+            else ", the only judge with a model that could be read."
             if len(judges) == 1
             else ", as for every judge with a model."
             if scores.estimate(near, "ece").value == scores.estimate(far, "ece").value
@@ -44,7 +52,15 @@ def answer(scores: Scores, rows: pd.DataFrame) -> Prose:
         far=far,
         other=scores.estimate(far, "ece"),
     )
-    return said(first, _sureness(rows[rows["judge_id"] == far], far), _separates(rows, near), _narrow(rows, judges))
+    unread = [judge for judge in models if judge not in judges]
+    left_out = prose("Left out are judges most of whose replies could not be read, and count as 0.5: {unread}.", unread=listed(unread))
+    return said(
+        first,
+        left_out if unread else None,
+        _sureness(rows[rows["judge_id"] == far], far),
+        _separates(rows, near),
+        _narrow(rows, judges),
+    )
 
 
 def _sureness(own: pd.DataFrame, judge: str) -> Prose:
@@ -207,3 +223,21 @@ def cost_table(scores: Scores, frame: pd.DataFrame) -> Table | Prose:
     columns = ["judge", "n", "seconds", "tokens read", "tokens written", "Youden's J", "unbeaten"]
     caption = "Cost per trajectory and quality, with 95 % intervals"
     return Table(pd.DataFrame(rows, columns=columns).set_index("judge"), caption, data=frame)
+
+
+def waiting(settings: Mapping[str, Mapping[str, Any] | None], judges: Sequence[str]) -> Prose | None:
+    """What the seconds of judges with a model hold besides their own work; None where one request was made at a time.
+
+    Args:
+        settings: of ``Run.judges``.
+    """
+    recorded = [(settings[judge] or {}).get(COLLECTIONS, []) for judge in with_model(judges)]
+    workers = {one["workers"] for each in recorded for one in each if isinstance(one.get("workers"), int)}
+    if not workers or max(workers) == 1:
+        return None
+    least, most = min(workers), max(workers)
+    return prose(
+        "These seconds hold waiting: {span} requests were in flight at once. They rank judges only roughly; tokens, which do "
+        "not wait, are in the table.",
+        span=f"{least}" if least == most else f"{least} to {most}",
+    )

@@ -46,7 +46,12 @@ def detection_answer(found: pd.DataFrame) -> Prose:
         missed=int(best["faults"] - best["caught"]),
         n=int(best["faults"]),
     )
-    return said(first, prose("No detection: {who}.", who=who) if pairs else None)
+    by_chance = prose(
+        "Each is held to 95 % by itself; were all of them blind, one or more would seem to see with a probability of up to "
+        "{chance:.0%}.",
+        chance=1 - 0.975 ** len(graded),
+    )
+    return said(first, by_chance if len(graded) > 1 else None, prose("No detection: {who}.", who=who) if pairs else None)
 
 
 def sentence_answer(table: pd.DataFrame, judge: str) -> Prose | None:
@@ -92,10 +97,14 @@ def attention_answer(shares: pd.DataFrame, named: pd.DataFrame, judge: str) -> P
     if not count["passed_n"]:
         return prose("{first}.", first=first)
     return prose(
-        "{first}; what the claim says is mentioned in {k} of the {n} that let it pass.",
+        "{first}; what the claim says is mentioned in {k} of the {n} that let it pass" + (
+            ", and in {flagged_k} of the {flagged_n} that flag it." if count["flagged_n"] else "."
+        ),
         first=first,
         n=int(count["passed_n"]),
         k=int(count["passed_named"]),
+        flagged_n=int(count["flagged_n"]),
+        flagged_k=int(count["flagged_named"]),
     )
 
 

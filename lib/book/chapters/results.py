@@ -36,7 +36,7 @@ def headline(scores: Scores, trajectories: pd.DataFrame) -> Prose:
     models = with_model(scores.judges)
     if not models:
         return said(counts, prose(NO_MODEL), _rates(scores, [j for j in scores.judges if j not in BASELINES]))
-    parts = _part(scores, models, len(trajectories)), _able(scores, models), _gap(scores, models)
+    parts = _part(scores, models, len(trajectories)), ability(scores, models), _gap(scores, models)
     return said(counts, *parts)
 
 
@@ -52,7 +52,7 @@ def _part(scores: Scores, models: Sequence[str], n: int) -> Prose | None:
     )
 
 
-def _able(scores: Scores, models: Sequence[str]) -> Prose:
+def ability(scores: Scores, models: Sequence[str]) -> Prose:
     """Which judges tell faulty from clean at all, and the rates of the one that does it best."""
     floor = floor_check(scores, models).set_index("judge_id")
     able = [judge for judge in models if floor["passed"].eq(True)[judge]]
@@ -66,7 +66,7 @@ def _able(scores: Scores, models: Sequence[str]) -> Prose:
     verb = "tells" if len(able) == 1 else "tell"
     return said(
         prose(
-            "{able} of the {k} judges with a model {verb} faulty from clean at all: the whole interval of Youden's J "
+            "Overall, {able} of the {k} judges with a model {verb} faulty from clean at all: the whole interval of Youden's J "
             "(recall minus false-alarm rate) is above 0. The highest J is that of {best:code}, {j:ci}.",
             able=len(able),
             k=len(graded),
@@ -88,7 +88,7 @@ def _none_able(k: int, best: str, j: Estimate) -> Prose:
             j=j,
         )
     return prose(
-        "None of the {k} judges with a model tells faulty from clean: not one has a Youden's J (recall minus "
+        "Overall, none of the {k} judges with a model tells faulty from clean: not one has a Youden's J (recall minus "
         "false-alarm rate) whose whole interval lies above 0. The highest is that of {best:code}, {j:ci}" + below + ".",
         k=k,
         best=best,
