@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from lib import ROOT
+from lib.analysis.attention import commonest_sentences
 from lib.analysis.scores import score
-from lib.book.chapters import claims, consistency, floor
+from lib.book.chapters import claims, claims_words, consistency, floor
 from lib.book.chapters.consistency_words import difference_cell
 from lib.records import Label, Observation, Step, ToolCall, Trajectory, Verdict
 from lib.runs import Run
@@ -98,6 +99,17 @@ def test_judge_that_knows_one_sentence_is_told_so(tmp_path):
     assert "in 3 of 3 replies, but a replacement or a cancelled subscription in 0 of 6" in text
     assert "what the claim says is mentioned in 0 of the 6 that let it pass, and in 0 of the 6 that flag it." in text
     assert "held to 95 %" not in text  # there is only one judge
+
+
+def test_the_judge_that_always_says_the_same_is_named_with_its_sentence(tmp_path):
+    run = run_of(tmp_path, [*said(STEP, faults), *said("step:n", nothing, rationale="<b>All</b> is `well`.")])
+    text = str(claims_words.stock_answer(commonest_sentences(run.verdicts())))
+    assert f"`{STEP}` are the most alike: one sentence stands in 36 of 36, of which 12 come with the verdict clean" in text
+    table = claims_words.stock_table(commonest_sentences(run.verdicts()))
+    assert table.cells()[1] == ["step:n", "<b>All</b> is `well`.", "36 of 36", "36"]
+    assert claims_words.shortened("word " * 1000).endswith("word …")
+    assert claims_words.stock_table(commonest_sentences([])) is None
+    assert "No judge of this run gives reasons" in str(claims_words.stock_answer(commonest_sentences([])))
 
 
 def test_run_without_claims_says_so(tmp_path):

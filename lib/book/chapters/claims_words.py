@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 import pandas as pd
@@ -9,7 +10,11 @@ import pandas as pd
 from lib.analysis import claims
 from lib.analysis.judges import judge_name
 from lib.analysis.scores import Estimate
+from lib.analysis.tables import Table
 from lib.book.show import Prose, listed, prose, said
+
+
+LONGEST_SENTENCE = 160
 
 
 def detection_answer(found: pd.DataFrame) -> Prose:
@@ -106,6 +111,47 @@ def attention_answer(shares: pd.DataFrame, named: pd.DataFrame, judge: str) -> P
         flagged_n=int(count["flagged_n"]),
         flagged_k=int(count["flagged_named"]),
     )
+
+
+def stock_answer(stock: pd.DataFrame) -> Prose:
+    """Which judge says one and the same sentence most often, and with which verdicts.
+
+    Args:
+        stock: of ``attention.commonest_sentences``.
+    """
+    if stock.empty:
+        return prose("No judge of this run gives reasons in words of its own.")
+    most = stock.loc[(stock["n"] / stock["rationales"]).idxmax()]
+    return prose(
+        "The rationales of {judge:code} are the most alike: one sentence stands in {n} of {of}, of which {clean} come with the "
+        "verdict clean and {flagged} with the verdict faulty. It reads: “{sentence}”",
+        judge=most["judge_id"],
+        n=int(most["n"]),
+        of=int(most["rationales"]),
+        clean=int(most["clean"]),
+        flagged=int(most["n"] - most["clean"]),
+        sentence=shortened(most["sentence"]),
+    )
+
+
+def stock_table(stock: pd.DataFrame) -> Table | None:
+    """Each judge's commonest sentence."""
+    if stock.empty:
+        return None
+    shown = pd.DataFrame(
+        {
+            "judge": stock["judge_id"],
+            "its commonest sentence": stock["sentence"].map(shortened),
+            "rationales with it": [f"{row.n} of {row.rationales}" for row in stock.itertuples()],
+            "of those, clean": stock["clean"],
+        }
+    )
+    return Table(shown.set_index("judge"), "The sentence that stands in most rationales of each judge", data=stock)
+
+
+def shortened(sentence: str) -> str:
+    """At most a line or two of a sentence; a model may write one without an end."""
+    return textwrap.shorten(sentence, LONGEST_SENTENCE, placeholder=" …")
 
 
 def no_reasons(judges: Sequence[str]) -> Prose:
