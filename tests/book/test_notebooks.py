@@ -32,6 +32,12 @@ def test_a_notebook_is_executed_from_top_to_bottom_without_an_error(path):
     assert not [o for o in outputs(path) if o.output_type == "error" or o.get("name") == "stderr"]
 
 
+def test_code_is_folded_away_in_the_pages(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    tags = [set(cell.metadata.get("tags", [])) for cell in cells]
+    assert all(own & {"hide-input", "parameters"} for own in tags)
+
+
 def test_a_notebook_has_no_path_or_warning_in_what_it_shows(path):
     text = str([output.get("text", output.get("data", {}).get("text/plain")) for output in outputs(path)])
     assert str(ROOT) not in text
