@@ -124,7 +124,7 @@ def _job(
     read = runs[: (1 if "run" in parameters else 0) + (len(runs) - 1 if "also" in parameters else 0)]
     notebook = nbformat.read(source, as_version=4)
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    cells = [cell.source for cell in notebook.cells]
+    cells = [[cell.cell_type, cell.source, cell.metadata] for cell in notebook.cells]
     uses = digest_of(files_behind(code))
     told = [constant, uses, cells, parameters, labels, note, [data[one.name] for one in read]]
     key = hashlib.sha256(json.dumps(told).encode()).hexdigest()

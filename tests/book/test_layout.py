@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from lib import ROOT, RUNS
-from lib.book import layout, stubs
+from lib.book import jobs, layout, stubs
 from lib.book.jobs import plan
 from lib.errors import UserError
 
@@ -53,9 +53,20 @@ def test_a_run_is_found_by_name_or_folder_and_its_folder_names_its_part(tmp_path
 
 def test_the_first_run_answers_for_runs_that_are_not_shown(tmp_path):
     shutil.copytree(RUNS / "local", tmp_path / "mine")
-    jobs = plan(layout.contents(), layout.shown_runs([str(tmp_path / "mine")]))
-    chapter = next(job for job in jobs if job.source.stem == NOTEBOOKS[0])
+    planned = plan(layout.contents(), layout.shown_runs([str(tmp_path / "mine")]))
+    chapter = next(job for job in planned if job.source.stem == NOTEBOOKS[0])
     assert chapter.labels == tuple(f"{name}-{NOTEBOOKS[0]}" for name in ("mine", "chapter", "paper", "local"))
+
+
+def test_a_changed_tag_makes_a_page_due(tmp_path, monkeypatch):
+    shutil.copytree(jobs.NOTEBOOKS, tmp_path / "notebooks")
+    monkeypatch.setattr(jobs, "NOTEBOOKS", tmp_path / "notebooks")
+    shown = layout.shown_runs(["local"])
+    before = {job.source: job.key for job in plan(layout.contents(), shown)}
+    path = tmp_path / "notebooks" / "pages" / "testbed.ipynb"
+    path.write_text(path.read_text(encoding="utf-8").replace("hide-input", "remove-input", 1), encoding="utf-8")
+    after = {job.source: job.key for job in plan(layout.contents(), shown)}
+    assert [source for source in before if before[source] != after[source]] == [path]
 
 
 def test_a_changed_verdict_makes_only_the_chapters_of_its_run_due(tmp_path):
