@@ -40,9 +40,9 @@
   }
 
   function wrapped(text, letters) {
-    const lines = [""];
+    const lines = [];
     for (const word of text.split(" ")) {
-      if (lines.at(-1).length + word.length < letters) lines.push(`${lines.pop()} ${word}`.trim());
+      if (lines.length && lines.at(-1).length + word.length < letters) lines.push(`${lines.pop()} ${word}`);
       else lines.push(word);
     }
     return lines;
@@ -52,7 +52,8 @@
   // legend too, and the plot gets what its labels leave.
   async function fitted(spec, target) {
     const wide = await embed(spec);
-    const room = target.clientWidth - parseFloat(getComputedStyle(target).paddingRight); // the menu's, once Vega has styles
+    const menu = parseFloat(getComputedStyle(target).paddingRight); // known once Vega has brought its styles
+    const room = target.parentElement.clientWidth - menu;
     if (widthOf(wide) <= room) return wide;
     const narrow = JSON.parse(JSON.stringify(spec), (key, value) => (key === "columns" ? 1 : value));
     narrow.config = Object.assign({}, narrow.config, { legend: { columns: 1, orient: "bottom" } });
@@ -108,6 +109,14 @@
       shown = scheme();
       drawAll(figures);
     }).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    let [width, timer] = [innerWidth, null];
+    addEventListener("resize", function () {
+      clearTimeout(timer);
+      timer = setTimeout(function () {
+        if (innerWidth !== width) drawAll(figures);
+        width = innerWidth;
+      }, 200);
+    });
   }
 
   function button(label, action) {

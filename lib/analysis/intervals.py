@@ -44,7 +44,8 @@ def measured(value: Floats, below: Floats, drawn: Floats, fixed: bool) -> Measur
 
     A judge that treats all trajectories of a cell alike has the same rate in every replicate, be it 0 of 66 or 29 of
     66, and that is no certainty. Such a rate has the exact interval of its counts, which is wider than one within
-    cells would be; other metrics that no replicate moves have none. J is always Newcombe's: whether it is 0 is asked
+    cells would be; loud minus silent recall then has the two recalls' intervals squared and added, and other metrics
+    that no replicate moves have none. J is always Newcombe's: whether it is 0 is asked
     most of all of judges with rates near 0 and 1, which a bootstrap takes for certain.
 
     Args:
@@ -57,7 +58,7 @@ def measured(value: Floats, below: Floats, drawn: Floats, fixed: bool) -> Measur
     low[still], high[still] = np.nan, np.nan
     exact = still & RATES
     low[exact], high[exact] = exact_interval(np.rint(value[exact] * below[exact]), below[exact])
-    if still[GAP]:
+    if still[LOUD] or still[SILENT]:
         loud, silent = ((value[rate], low[rate], high[rate]) for rate in (LOUD, SILENT))
         low[GAP], high[GAP] = square_and_add(*loud, *silent)
     low[YOUDEN_J], high[YOUDEN_J] = _youden_interval(value, below)
@@ -70,14 +71,12 @@ def delta_intervals(one: Measured, other: Measured) -> Interval:
     """95 % intervals of one judge's metrics minus another's, over the same trajectories and resamples.
 
     Where no replicate moves one of the two, or their difference, resampling has too little to say of it: then their
-    own intervals are squared and added, as if the judges were independent.
+    own intervals are squared and added, as if the judges were independent; there is none where one has none.
     """
     drawn = one.drawn - other.drawn
     low, high = percentile_interval(drawn)
-    alike = _unmoved(drawn)
-    low[alike], high[alike] = np.nan, np.nan
     apart_low, apart_high = square_and_add(one.value, one.low, one.high, other.value, other.low, other.high)
-    added = (alike | one.still | other.still) & ~np.isnan(apart_low)
+    added = _unmoved(drawn) | one.still | other.still
     low[added], high[added] = apart_low[added], apart_high[added]
     undefined = np.isnan(one.value - other.value)
     low[undefined], high[undefined] = np.nan, np.nan

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 import altair as alt
 import pandas as pd
 
-from lib.analysis.chart_style import NEUTRAL, PALETTE, judge_scales, labels
+from lib.analysis.chart_style import NEUTRAL, PALETTE, heading, judge_scales, labels
 
 _QUALITATIVE = (PALETTE[0], PALETTE[3], PALETTE[1], NEUTRAL)
 
@@ -45,7 +44,7 @@ def divided_bars(
             tooltip=[f"{row}:N", f"{part}:N", alt.Tooltip("share:Q", format=".3f"), "n:Q"],
         )
     )
-    return bars.properties(width=360, height=alt.Step(26), title=_title(title), description=description)
+    return bars.properties(width=360, height=alt.Step(26), title=heading(title), description=description)
 
 
 def ranked(
@@ -85,7 +84,7 @@ def ranked(
         x=alt.X("value:Q", title=x_title, scale=scale), shape=alt.Shape("judge_id:N", scale=scales.shape, legend=None)
     )
     layers: alt.LayerChart = bar + whiskers + dots
-    return layers.properties(width=360, height=alt.Step(24), title=_title(title), description=description)
+    return layers.properties(width=360, height=alt.Step(24), title=heading(title), description=description)
 
 
 def with_rule(chart: alt.LayerChart, at: float, *, x_title: str) -> alt.LayerChart:
@@ -94,10 +93,6 @@ def with_rule(chart: alt.LayerChart, at: float, *, x_title: str) -> alt.LayerCha
     across = alt.X("at:Q", title=x_title, axis=alt.Axis(tickCount=5))
     layered: alt.LayerChart = chart + line.encode(x=across, tooltip=alt.value(None))
     return layered
-
-
-def _title(text: str) -> alt.TitleParams:
-    return alt.TitleParams(textwrap.wrap(text, 62), anchor="start", frame="group")
 
 
 def _shades(count: int) -> list[str]:

@@ -11,7 +11,8 @@ import pandas as pd
 from lib.analysis import charts
 from lib.analysis.gate import view_pairs
 from lib.analysis.scores import Scores
-from lib.book.show import Prose, prose
+from lib.book.show import Prose, prose, said
+from lib.book.unread import mostly_unread
 
 PARTS = dict(zip(("silent_recall", "loud_recall", "false_alarm_rate"), charts.PARTS, strict=True))
 CAPTION = "The grey line is the judge's own false-alarm rate: recall at or near it is no detection."
@@ -58,7 +59,7 @@ def _answer(scores: Scores) -> Prose:
     best = max(models, key=lambda model: scores.estimate(f"step:{model}", "youden_j").value)
     outcome, step = f"outcome:{best}", f"step:{best}"
     gain, wary = scores.delta(step, outcome, "silent_recall"), scores.delta(step, outcome, "false_alarm_rate")
-    return prose(
+    found = prose(
         "Shown only the goal and the final answer, {best:code} flags {silent:ci} of the silent faults and {alarms:ci} "
         "of the clean trajectories. Shown the steps, the same model flags {silent_step:ci} and {alarms_step:ci}. From "
         "one to the other, over the {n} trajectories judged in both views, its recall of silent faults changes by "
@@ -72,6 +73,7 @@ def _answer(scores: Scores) -> Prose:
         gain=gain.value,
         wary=wary.value,
     )
+    return said(found, mostly_unread(scores, [outcome, step]))
 
 
 def _compared(scores: Scores, model: str) -> bool:

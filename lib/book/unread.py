@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from lib.analysis.scores import Scores
 from lib.analysis.tables import Table, interval_cell
 from lib.book.scoreboard import LABELS, NO_VERDICTS
-from lib.book.show import Prose, prose
+from lib.book.show import Prose, listed, prose
 
 METRICS = ("f1", "silent_recall", "loud_recall", "false_alarm_rate", "youden_j")
 
@@ -42,3 +43,17 @@ def readings_table(scores: Scores) -> Prose | Table:
 def _cell(value: float, worst: float, best: float) -> str:
     shown = interval_cell(value)
     return shown if math.isnan(value) else f"{shown} ({interval_cell(worst)} to {interval_cell(best)})"
+
+
+def mostly_unread(scores: Scores, judges: Sequence[str]) -> Prose | None:
+    """A warning of judges whose rates are those of replies that could not be read; None where there are none."""
+    status = scores.status.set_index("judge_id")
+    found = [judge for judge in judges if 2 * status["ok"][judge] < status["n"][judge]]
+    if not found:
+        return None
+    return prose(
+        "Most replies of {judges} could not be read and count as clean, so its rates say little of what it saw."
+        if len(found) == 1
+        else "Most replies of {judges} could not be read and count as clean, so their rates say little of what they saw.",
+        judges=listed(found),
+    )

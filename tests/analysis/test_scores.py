@@ -279,6 +279,15 @@ def test_a_difference_that_no_resample_moves_is_as_wide_as_both_though_each_judg
     assert delta.low < 0
 
 
+def test_a_gap_of_which_one_recall_does_not_move_is_as_wide_as_both(labels, verdicts):
+    scores = score(labels, verdicts, reps=200)
+    loud, silent, gap = (scores.estimate("j", name) for name in ("loud_recall", "silent_recall", "loud_minus_silent"))
+    assert loud.value == 1  # in every replicate
+    assert 0 < silent.low < silent.high < 1
+    assert gap.low == pytest.approx(gap.value - math.hypot(loud.value - loud.low, silent.high - silent.value))
+    assert gap.high == pytest.approx(gap.value + silent.value - silent.low)
+
+
 @pytest.mark.parametrize("metric", ["f1", "brier", "ece"])
 def test_what_is_no_rate_and_does_not_move_has_no_interval(all_of_a_cell, metric):
     found, delta = all_of_a_cell.estimate("stops", metric), all_of_a_cell.delta("stops", "silent", metric)

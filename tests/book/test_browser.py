@@ -18,6 +18,8 @@ CHAPTERS = [one for one in PAGES if one.id.startswith("local/") and "vega-chart"
 CHARTED = next((path for path in pages_of(HTML) if "vega-chart" in path.read_text(encoding="utf-8")), HTML / "none")
 TABLED = next((path for path in pages_of(HTML) if "book-table" in path.read_text(encoding="utf-8")), HTML / "none")
 MEGABYTE = 1_000_000
+SCALES = """[...document.querySelectorAll('figure.vega-chart svg.marks')]
+    .map((svg) => svg.getBoundingClientRect().width / Number(svg.getAttribute('width')))"""
 
 each_page = pytest.mark.parametrize("path", PAGES or [pytest.param(None, marks=pytest.mark.skip("no book is built"))])
 
@@ -85,9 +87,16 @@ def test_a_printed_chapter_has_its_text_and_none_of_the_controls(built: Path, vi
 @pytest.mark.parametrize("visit", [(390, "light")], indirect=True)
 @pytest.mark.parametrize("path", CHAPTERS or [pytest.param(None, marks=pytest.mark.skip("no book is built"))])
 def test_a_chart_on_a_phone_keeps_the_size_of_its_text(visit: Visit, path: Path):
-    shown = visit.open(path).evaluate(
-        "[...document.querySelectorAll('figure.vega-chart svg.marks')]"
-        ".map((svg) => svg.getBoundingClientRect().width / Number(svg.getAttribute('width')))"
-    )
+    shown = visit.open(path).evaluate(SCALES)
     assert shown
     assert min(shown) > 0.85
+
+
+def test_a_chart_is_fitted_again_when_the_window_narrows_and_widens(visit: Visit):
+    page = visit.open(CHAPTERS[0].values[0])
+    width = "document.querySelector('figure.vega-chart svg.marks').getBoundingClientRect().width"
+    wide = page.evaluate(width)
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.wait_for_function(f"Math.min(...{SCALES}) > 0.85")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_function(f"{width} == {wide}")

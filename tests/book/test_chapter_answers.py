@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -101,6 +102,14 @@ def test_judge_that_knows_one_sentence_is_told_so(tmp_path):
     assert "held to 95 %" not in text  # there is only one judge
 
 
+def test_several_judges_that_are_tested_at_once_come_with_the_chance_of_one_passing_blind(tmp_path):
+    many = said(STEP, lambda t: "voucher" in t.final_answer or "courier" in t.final_answer)
+    several = [*many, *said("step:n:3b", nothing), *said("rules", nothing)]
+    assert "were the 2 judges with an interval all blind, one or more would seem to see with a probability of at most 5%" in (
+        claims_text(run_of(tmp_path, several))
+    )
+
+
 def test_the_judge_that_always_says_the_same_is_named_with_its_sentence(tmp_path):
     run = run_of(tmp_path, [*said(STEP, faults), *said("step:n", nothing, rationale="<b>All</b> is `well`.")])
     text = str(claims_words.stock_answer(commonest_sentences(run.verdicts())))
@@ -108,6 +117,7 @@ def test_the_judge_that_always_says_the_same_is_named_with_its_sentence(tmp_path
     table = claims_words.stock_table(commonest_sentences(run.verdicts()))
     assert table.cells()[1] == ["step:n", "<b>All</b> is `well`.", "36 of 36", "36"]
     assert claims_words.shortened("word " * 1000).endswith("word …")
+    assert claims_words.shortened("x" * 100_000) == "x" * 160 + " …"
     assert claims_words.stock_table(commonest_sentences([])) is None
     assert "No judge of this run gives reasons" in str(claims_words.stock_answer(commonest_sentences([])))
 
@@ -216,6 +226,12 @@ def test_an_ensemble_and_a_pass_on_other_trajectories_are_not_compared(tmp_path)
     assert f"on the same trajectories to compare with: `{ENSEMBLE}`" in text
 
 
+def test_an_ensemble_whose_replies_could_not_be_read_is_warned_of(tmp_path):
+    torn = said(ENSEMBLE, nothing, confidence=0.5, status="truncated")
+    text = consistency_text(run_of(tmp_path, [*said(STEP, faults), *torn]))
+    assert f"Most replies of `{ENSEMBLE}` could not be read and count as clean" in text
+
+
 def test_equal_judges_cannot_be_told_apart(tmp_path):
     text = consistency_text(
         run_of(tmp_path, [*said(STEP, faults), *said(ENSEMBLE, faults, confidence=0.9, latency_s=6.0)])
@@ -227,10 +243,10 @@ def test_equal_judges_cannot_be_told_apart(tmp_path):
 
 
 def test_a_majority_that_only_flags_more_gains_f1_but_no_ability(tmp_path):
-    def half(t: Trajectory) -> bool:
-        return zlib.crc32(t.trajectory_id.encode()) % 2 == 0
+    def one_in(n: int) -> Callable[[Trajectory], bool]:
+        return lambda t: zlib.crc32(t.trajectory_id.encode()) % n == 0
 
-    run = run_of(tmp_path, [*said(STEP, nothing), *said(ENSEMBLE, half, confidence=1.0)])
+    run = run_of(tmp_path, [*said(STEP, one_in(8)), *said(ENSEMBLE, one_in(2), confidence=1.0)])
     text = consistency_text(run)
     assert "better on F1" in text
     assert "But Youden's J changes by" in text

@@ -45,6 +45,12 @@ def test_the_conclusion_follows_from_both_differences(outcome, step, said):
     assert said in answer(outcome, step)
 
 
+def test_replies_that_could_not_be_read_are_warned_of():
+    torn = verdicts("outcome:m", NONE).assign(status="truncated")
+    scores = score(LABELS, pd.concat([torn, verdicts("step:m", FAULTS)]), reps=20)
+    assert "Most replies of `outcome:m` could not be read" in headline(scores, scores.judges).answer.markdown
+
+
 def test_a_run_without_a_model_in_both_views_leaves_the_question_open():
     opened = Run.open("local")
     trajectories, given = opened.frames(text=False)

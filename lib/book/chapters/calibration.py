@@ -28,7 +28,7 @@ def answer(scores: Scores, rows: pd.DataFrame) -> Prose:
         return prose(NO_VERDICTS)
     models = with_model(scores.judges)
     status = scores.status.set_index("judge_id")
-    judges = [judge for judge in models if status["ok"][judge] > status["n"][judge] / 2]
+    judges = [judge for judge in models if 2 * status["ok"][judge] >= status["n"][judge]]
     if models and not judges:
         return prose("Most verdicts of each judge with a model count as 0.5, since the replies could not be read.")
     if not models:
@@ -81,7 +81,7 @@ def _separates(rows: pd.DataFrame, near: str) -> Prose:
     row = separation(rows[rows["judge_id"] == near]).iloc[0]
     area = Estimate(row["auc"], row["low"], row["high"], int(row["right"] + row["wrong"]))
     if math.isnan(area.value):
-        return prose("{near:code} is right (or wrong) throughout, so its confidence has nothing to tell.", near=near)
+        return prose("{near:code} has too few right verdicts, or too few wrong ones, for its confidence to tell them apart.", near=near)
     return prose(
         "Being right on average as often as stated is not telling single cases apart: of two verdicts of {near:code}, "
         "one right and one wrong, the right one carries more confidence in {area:ci} of all pairs, ties counting half, "
@@ -173,6 +173,9 @@ def cost_answer(frame: pd.DataFrame) -> Prose:
     """
     if frame.empty:
         return prose("There is no judge here whose cost could be weighed.")
+    frame = frame.dropna(subset=["value", "seconds"])
+    if frame.empty:
+        return prose("No judge has both a Youden's J and its seconds, so none can be weighed against another.")
     best, beaten = frame[frame["unbeaten"]].sort_values("seconds"), frame[~frame["unbeaten"]]
     if beaten.empty:
         return said(_span(frame), prose("By their values, no judge is beaten by one that is as fast or faster."))

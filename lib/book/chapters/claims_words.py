@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 import pandas as pd
 
 from lib.analysis import claims
 from lib.analysis.judges import judge_name
-from lib.analysis.scores import Estimate
+from lib.analysis.scores import Estimate, is_fixed
 from lib.analysis.tables import Table
 from lib.book.show import Prose, listed, prose, said
 
@@ -51,12 +50,14 @@ def detection_answer(found: pd.DataFrame) -> Prose:
         missed=int(best["faults"] - best["caught"]),
         n=int(best["faults"]),
     )
+    drawn = int((~graded["judge_id"].map(is_fixed)).sum())
     by_chance = prose(
-        "Each is held to 95 % by itself; were all of them blind, one or more would seem to see with a probability of up to "
-        "{chance:.0%}.",
-        chance=1 - 0.975 ** len(graded),
+        "Each is held to 95 % by itself; were the {k} judges with an interval all blind, one or more would seem to see with a "
+        "probability of at most {chance:.0%}.",
+        k=drawn,
+        chance=min(1.0, 0.025 * drawn),
     )
-    return said(first, by_chance if len(graded) > 1 else None, prose("No detection: {who}.", who=who) if pairs else None)
+    return said(first, by_chance if drawn > 1 else None, prose("No detection: {who}.", who=who) if pairs else None)
 
 
 def sentence_answer(table: pd.DataFrame, judge: str) -> Prose | None:
@@ -151,7 +152,8 @@ def stock_table(stock: pd.DataFrame) -> Table | None:
 
 def shortened(sentence: str) -> str:
     """At most a line or two of a sentence; a model may write one without an end."""
-    return textwrap.shorten(sentence, LONGEST_SENTENCE, placeholder=" …")
+    text = " ".join(sentence.split())
+    return text if len(text) <= LONGEST_SENTENCE else f"{text[:LONGEST_SENTENCE].rstrip()} …"
 
 
 def no_reasons(judges: Sequence[str]) -> Prose:
