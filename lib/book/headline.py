@@ -12,7 +12,7 @@ from lib.analysis import charts
 from lib.analysis.gate import view_pairs
 from lib.analysis.scores import Scores
 from lib.book.show import Prose, prose, said
-from lib.book.unread import mostly_unread
+from lib.book.unread import unread_warning
 
 PARTS = dict(zip(("silent_recall", "loud_recall", "false_alarm_rate"), charts.PARTS, strict=True))
 CAPTION = "The grey line is the judge's own false-alarm rate: recall at or near it is no detection."
@@ -73,7 +73,7 @@ def _answer(scores: Scores) -> Prose:
         gain=gain.value,
         wary=wary.value,
     )
-    return said(found, mostly_unread(scores, [outcome, step]))
+    return said(found, unread_warning(scores, [outcome, step]))
 
 
 def _compared(scores: Scores, model: str) -> bool:

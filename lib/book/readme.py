@@ -54,7 +54,7 @@ def results(scores: Scores) -> str:
         f"| judge | judged | unread | {' | '.join(PARTS.values())} |",
         "|---|--:|--:|--:|--:|--:|",
     ]
-    unread = (scores.status.set_index("judge_id")["n"] - scores.status.set_index("judge_id")["ok"]).to_dict()
+    unread = scores.status.set_index("judge_id").eval("n - ok")
     for judge in scores.judges:
         found = [scores.estimate(judge, metric) for metric in PARTS]
         cells = [interval_cell(one.value, one.low, one.high) for one in found]

@@ -45,10 +45,15 @@ def _cell(value: float, worst: float, best: float) -> str:
     return shown if math.isnan(value) else f"{shown} ({interval_cell(worst)} to {interval_cell(best)})"
 
 
-def mostly_unread(scores: Scores, judges: Sequence[str]) -> Prose | None:
-    """A warning of judges whose rates are those of replies that could not be read; None where there are none."""
+def mostly_unread(scores: Scores, judges: Sequence[str]) -> list[str]:
+    """Those of the judges most of whose replies could not be read."""
     status = scores.status.set_index("judge_id")
-    found = [judge for judge in judges if 2 * status["ok"][judge] < status["n"][judge]]
+    return [judge for judge in judges if 2 * status["ok"][judge] < status["n"][judge]]
+
+
+def unread_warning(scores: Scores, judges: Sequence[str]) -> Prose | None:
+    """A warning of judges whose rates are those of replies that could not be read; None where there are none."""
+    found = mostly_unread(scores, judges)
     if not found:
         return None
     return prose(

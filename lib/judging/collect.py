@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import os
 import platform
-import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from datetime import UTC, datetime
@@ -31,7 +30,6 @@ from lib.store import Store
 log = logging.getLogger(__name__)
 
 MOST_FAILURES_IN_A_ROW = 10
-BETWEEN_LINES = 60.0  # seconds between two states of the progress bar in a file
 
 
 class Task(Struct, frozen=True):
@@ -134,8 +132,7 @@ class Collector:
             bar.set_postfix(failed=collected.failures, not_ok=collected.not_ok, refresh=False)
 
         flight = _Flight(self._executor, self._workers, tasks)
-        every = BETWEEN_LINES if not sys.stderr.isatty() else 0.1  # a log file is spared a line for each verdict
-        with tqdm(total=total, initial=total - len(tasks), unit=unit, mininterval=every, maxinterval=2 * every) as bar:
+        with tqdm(total=total, initial=total - len(tasks), unit=unit, disable=None) as bar:
             try:
                 for task, answer in flight.answers():
                     record(task, answer)

@@ -16,7 +16,7 @@ from lib.analysis.judges import with_model
 from lib.analysis.scores import Scores
 from lib.analysis.tables import DASH, Table, interval_cell
 from lib.book.scoreboard import LABELS, NO_VERDICTS, contrast, estimate_cell
-from lib.book.unread import mostly_unread
+from lib.book.unread import unread_warning
 from lib.book.show import Prose, bullets, listed, prose, said
 from lib.records import FAULT_TYPES
 
@@ -91,7 +91,7 @@ def _pair(scores: Scores, pair: ViewPair) -> Prose:
         alarms=alarms,
         gap=gap,
     )
-    return said(numbers, mostly_unread(scores, [pair.outcome, pair.step]), _caution(scores, pair))
+    return said(numbers, unread_warning(scores, [pair.outcome, pair.step]), _caution(scores, pair))
 
 
 def _caution(scores: Scores, pair: ViewPair) -> Prose | None:

@@ -16,6 +16,7 @@ from lib.analysis.scores import Estimate, Scores
 from lib.analysis.tables import Table, interval_cell
 from lib.book.scoreboard import NO_MODEL, NO_VERDICTS, estimate_cell
 from lib.book.show import Prose, listed, prose, said
+from lib.book.unread import mostly_unread
 from lib.manifest import COLLECTIONS
 
 STEP = 0.05
@@ -27,8 +28,8 @@ def answer(scores: Scores, rows: pd.DataFrame) -> Prose:
     if not scores.judges:
         return prose(NO_VERDICTS)
     models = with_model(scores.judges)
-    status = scores.status.set_index("judge_id")
-    judges = [judge for judge in models if 2 * status["ok"][judge] >= status["n"][judge]]
+    unread = mostly_unread(scores, models)
+    judges = [judge for judge in models if judge not in unread]
     if models and not judges:
         return prose("Most verdicts of each judge with a model count as 0.5, since the replies could not be read.")
     if not models:
@@ -52,7 +53,6 @@ def answer(scores: Scores, rows: pd.DataFrame) -> Prose:
         far=far,
         other=scores.estimate(far, "ece"),
     )
-    unread = [judge for judge in models if judge not in judges]
     left_out = prose("Left out are judges most of whose replies could not be read, and count as 0.5: {unread}.", unread=listed(unread))
     return said(
         first,

@@ -13,7 +13,7 @@ from lib.analysis.judges import ensembles, judge_name
 from lib.analysis.scores import Scores
 from lib.book.chapters.consistency_words import cost_answer, delta_answer, misses_answer, votes_answer
 from lib.book.show import Prose, listed, prose, said
-from lib.book.unread import mostly_unread
+from lib.book.unread import unread_warning
 from lib.runs import Frames, Run
 
 NONE = "This run has no ensemble beside one pass of the same model, so this chapter has nothing to compute from it."
@@ -60,7 +60,7 @@ class Pair:
     def answer(self) -> Prose:
         return said(
             delta_answer(self.deltas, self.ensemble, self.single, self.n),
-            mostly_unread(self.scores, [self.ensemble, self.single]),
+            unread_warning(self.scores, [self.ensemble, self.single]),
             cost_answer(self.costs),
             None if self.votes.empty else votes_answer(self.flips, self.votes),
             None if self.misses.empty else misses_answer(self.misses.iloc[0]),

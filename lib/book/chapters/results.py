@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from lib import REFERENCE
 from lib.analysis.agreement import UNKNOWN
 from lib.analysis.capability import BASELINES, base_rates, floor_check
 from lib.analysis.judges import with_model
@@ -17,7 +16,6 @@ from lib.book.scoreboard import NO_MODEL, NO_VERDICTS, breakable
 from lib.book.show import Prose, listed, prose, said
 from lib.records import FAULT_TYPES, STRATA
 
-FIGURES = REFERENCE / "trajectory_judge_figures.csv"
 
 
 def headline(scores: Scores, trajectories: pd.DataFrame) -> Prose:
