@@ -25,7 +25,7 @@ from lib.analysis.quantities import VERDICT_COLUMNS, complete, label_sums, metri
 from lib.analysis.sample import Sample, Table
 from lib.analysis.scores import score
 from lib.records import FAULT_TYPES
-from lib.runs import Run
+from lib.run.folder import Run
 
 PUBLISHED = ROOT.parent / "shared" / "published"
 REPS = 10_000

@@ -27,7 +27,7 @@ from lib.judging.collect import Collector
 from lib.judging.judge import Judge
 from lib.judging.llm import PromptJudge
 from lib.records import Judgement, View
-from lib.runs import Run
+from lib.run.folder import Run
 
 WORKERS = (1, 8, 64)
 TRAJECTORIES = 1_000

@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, sync_playwright
 from lib import ROOT
 from lib.book.explorer import FOLDER, write_explorer
 from lib.book.layout import Shown
-from lib.runs import Run
+from lib.run.folder import Run
 
 BUILT = ROOT / "_build" / "html"
 SIZES = (2_000, 10_000, 100_000)

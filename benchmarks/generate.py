@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lib.desk.injector import JudgedSet
-from lib.runs import Run
+from lib.run.folder import Run
 
 SEED = 7
 SIZES = (10_000, 100_000)

@@ -22,8 +22,8 @@ from msgspec.structs import replace
 
 from lib import ROOT
 from lib.records import Trajectory
-from lib.runs import Run
-from lib.store import encode_verdict
+from lib.run.folder import Run
+from lib.run.writer import encode_verdict
 
 SIZES = (64_000, 160_000, 640_000)
 JUDGES = 5

@@ -17,7 +17,6 @@ import pandas as pd
 import typer
 from tqdm import tqdm
 
-from lib import inspection
 from lib.analysis.scores import Scores
 from lib.analysis.scores import score as score_frames
 from lib.book.build import build_book
@@ -28,7 +27,8 @@ from lib.judging.bench import MODEL_FREE, MODEL_JUDGES, MOST_MEMBERS, make_judge
 from lib.judging.clients import CallFailed, Client, Decoding, OllamaClient, OpenAIClient
 from lib.judging.cluster import dask_executor
 from lib.judging.collect import Collected, Collector
-from lib.runs import Run
+from lib.run import check as inspection
+from lib.run.folder import Run
 from lib.visible import visible
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)

@@ -15,7 +15,7 @@ import requests
 
 from lib import RUNS
 from lib.errors import COMMAND, UserError
-from lib.runs import Run, checksum
+from lib.run.folder import Run, checksum
 
 ADDRESS = "https://raw.githubusercontent.com/mohammadi-hadi/trajectory-judge/4a60c595c018b759f2914a159c7b2bc3f0392ff2"
 SECONDS = 30

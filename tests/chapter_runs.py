@@ -7,7 +7,7 @@ import pandas as pd
 from lib import RUNS
 from lib.analysis.scores import Scores, score
 from lib.judging.bench import MODEL_FREE
-from lib.runs import Frames, Run
+from lib.run.folder import Frames, Run
 
 
 def model_free_frames() -> Frames:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lib.records import Label, Observation, Step, ToolCall, Trajectory, Verdict
-from lib.runs import Run
+from lib.run.folder import Run
 
 CLEAN, FAULTY = "INS-00001-clean", "INS-00001-wrong_tool"
 

@@ -16,7 +16,7 @@ from lib import ROOT
 from lib.analysis.quantities import METRICS
 from lib.fetch import fetch_paper
 from lib.judging.clients import TransportError
-from lib.runs import Run
+from lib.run.folder import Run
 from tests.judging.fakes import Script, acts, says
 
 PUBLISHED = ROOT.parent / "shared" / "published"

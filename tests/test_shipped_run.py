@@ -3,13 +3,13 @@
 import pytest
 
 from lib import RUNS
-from lib.desk import agent
 from lib.desk.environment import Instances
 from lib.desk.injector import JudgedSet
-from lib.desk.prompts import checksum, prompt_checksums
+from lib.judging import agent
 from lib.judging.bench import MODEL_FREE
+from lib.judging.prompts import checksum, prompt_checksums
 from lib.records import view_of
-from lib.runs import Run
+from lib.run.folder import Run
 
 LOCAL = Run(RUNS / "local")
 MODEL_JUDGES = [judge for judge in LOCAL.manifest["judges"] if judge not in MODEL_FREE]

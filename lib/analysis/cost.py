@@ -8,8 +8,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lib.analysis.chart_style import heading, judge_scales, labels
 from lib.analysis.scores import Scores
+from lib.show.style import heading, judge_scales, labels
 
 QUALITY = "youden_j"
 CHEAPEST = 0.1

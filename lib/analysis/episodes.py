@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from lib.desk.agent import MOST_STEPS
 from lib.desk.checker import RULES, check
+from lib.judging.agent import MOST_STEPS
 from lib.records import Trajectory, cell_of, stratum_of
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from lib.analysis.chart_style import NEUTRAL, PALETTE, heading, labels
 from lib.analysis.episodes import by_fault_type
-from lib.manifest import COLLECTIONS
 from lib.records import FAULT_TYPES
+from lib.run.manifest import COLLECTIONS
+from lib.show.style import NEUTRAL, PALETTE, heading, labels
 
 PAPER_AGENT = "qwen2.5:14b"
 

@@ -109,7 +109,7 @@ def score(
     """Score judges.
 
     Args:
-        trajectories, verdicts: the frames of a run (``lib.runs``).
+        trajectories, verdicts: the frames of a run (``lib.run.folder``).
         reps, seed: bootstrap replicates and their seed; same seed, same bytes.
         judges: which judge or judges to score (all when None).
         order: the run's order of judges, which says what is subtracted from what (first appearance when None).

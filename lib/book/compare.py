@@ -9,9 +9,9 @@ import pandas as pd
 from lib import REFERENCE
 from lib.analysis.reproduction import is_papers_run, published_comparison
 from lib.analysis.scores import Scores
-from lib.analysis.tables import DASH, Table
+from lib.show.tables import DASH, Table
 from lib.book.scoreboard import LABELS, breakable
-from lib.book.show import Prose, prose
+from lib.show.text import Prose, prose
 
 FIGURES = REFERENCE / "trajectory_judge_figures.csv"
 PARTS = ("value", "low", "high")

@@ -15,11 +15,11 @@ from typing import Any
 
 import pandas as pd
 
-from lib.analysis.chart_style import judge_scales
+from lib.show.style import judge_scales
 from lib.book.layout import Shown
-from lib.book.show import call_text, observation_text
+from lib.show.text import call_text, observation_text
 from lib.records import FAULT_TYPES, STRATA, Judgement, Step, Trajectory, Verdict, stratum_of
-from lib.runs import Run
+from lib.run.folder import Run
 
 FOLDER = "explorer-data"
 PART_BYTES = 64_000

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lib.analysis import charts
+from lib.show import charts
 from lib.analysis.gate import view_pairs
 from lib.analysis.scores import Scores
-from lib.book.show import Prose, prose, said
+from lib.show.text import Prose, prose, said
 from lib.book.unread import unread_warning
 
 PARTS = dict(zip(("silent_recall", "loud_recall", "false_alarm_rate"), charts.PARTS, strict=True))

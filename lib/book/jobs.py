@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import nbformat
 
-from lib import REFERENCE, ROOT, manifest
+from lib import REFERENCE, ROOT
+from lib.run import manifest
 from lib.book import layout
 from lib.book.dependencies import files_behind
 from lib.book.publish import executed, parameters_of, title, write
 from lib.book.sections import without_empty
-from lib.store import FILES
+from lib.run.writer import FILES
 
 NOTEBOOKS = ROOT / "notebooks"
 READ = (manifest.NAME, "trajectories.jsonl", *FILES)

@@ -12,7 +12,7 @@ import yaml
 
 from lib import ROOT, RUNS
 from lib.errors import UserError
-from lib.runs import Run
+from lib.run.folder import Run
 
 PUBLISHED, SHIPPED = "paper", "local"
 PAGES = "pages"

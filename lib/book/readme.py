@@ -10,14 +10,14 @@ import pandas as pd
 import vl_convert as vlc
 
 from lib import ROOT
-from lib.analysis.chart_style import VL_VERSION, spec_digest
+from lib.show.style import VL_VERSION, spec_digest
 from lib.analysis.judges import with_model
 from lib.analysis.scores import Scores, score
-from lib.analysis.tables import DASH, interval_cell
+from lib.show.tables import DASH, interval_cell
 from lib.book.chapters.results import ability
 from lib.book.compare import FIGURES, with_bounds
 from lib.book.headline import PARTS, survival_chart
-from lib.runs import Run
+from lib.run.folder import Run
 
 README = ROOT / "README.md"
 PICTURE = ROOT / "book" / "headline.svg"

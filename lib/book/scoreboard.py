@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from lib.analysis.scores import Estimate, Scores
-from lib.analysis.tables import DASH, Table, interval_cell
-from lib.book.show import Prose, prose
+from lib.show.tables import DASH, Table, interval_cell
+from lib.show.text import Prose, prose
 from lib.errors import COMMAND
 
 NO_RATES = "No judge has judged both silent faults and clean trajectories, so there is nothing to draw."

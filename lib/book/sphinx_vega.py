@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import vl_convert as vlc
 from docutils import nodes
 
-from lib.analysis.chart_style import MIME, VL_VERSION, spec_digest
+from lib.show.style import MIME, VL_VERSION, spec_digest
 
 
 class VegaLitePlugin:

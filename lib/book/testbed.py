@@ -9,7 +9,7 @@ from html import escape
 import pandas as pd
 from msgspec import Struct
 
-from lib.book.show import Html, call_text, observation_text
+from lib.show.text import Html, call_text, observation_text
 from lib.desk.checker import check
 from lib.desk.environment import Instances
 from lib.desk.injector import CARRIERS, inject

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 from lib.analysis.scores import Scores
-from lib.analysis.tables import Table, interval_cell
+from lib.show.tables import Table, interval_cell
 from lib.book.scoreboard import LABELS, NO_VERDICTS
-from lib.book.show import Prose, listed, prose
+from lib.show.text import Prose, listed, prose
 
 METRICS = ("f1", "silent_recall", "loud_recall", "false_alarm_rate", "youden_j")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import vl_convert as vlc
 
-from lib.analysis.chart_style import VL_VERSION
+from lib.show.style import VL_VERSION
 
 
 def write_bundle(path: Path) -> bool:

@@ -9,9 +9,9 @@ import pandas as pd
 
 from lib.analysis.ceiling import Ceiling, ceiling
 from lib.desk.parents import Parents, clean_parents
-from lib.desk.prompts import JudgeKind, render_view
+from lib.judging.prompts import JudgeKind, render_view
 from lib.records import Trajectory, cell_of, view_of
-from lib.runs import Run
+from lib.run.folder import Run
 
 FIELDS = ("trajectory_id", "text", "faulty", "cell")
 

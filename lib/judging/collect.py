@@ -18,14 +18,14 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from tqdm import tqdm
 
-from lib.desk import agent
 from lib.desk.environment import Instances
 from lib.errors import UserError
+from lib.judging import agent
 from lib.judging.clients import CallFailed, Client, ContextOverflow, Decoding, TransportError
 from lib.judging.judge import Judge
 from lib.records import Judgement, Trajectory, Verdict, view_of
-from lib.runs import Run
-from lib.store import Store
+from lib.run.folder import Run
+from lib.run.writer import Store
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from lib.desk.prompts import prompt_checksums
 from lib.judging.clients import Client, Decoding
 from lib.judging.llm import PromptJudge, model_settings
+from lib.judging.prompts import prompt_checksums
 from lib.records import Judgement, Status, View
 
 TEMPERATURE = 0.7

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from lib.desk.prompts import SCHEMAS, JudgeKind, prompt, prompt_checksums
 from lib.judging.clients import Client, Decoding
+from lib.judging.prompts import SCHEMAS, JudgeKind, prompt, prompt_checksums
 from lib.judging.reply import kept_reply, read_reply, storable_text
 from lib.records import Judgement, View
 

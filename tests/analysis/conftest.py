@@ -10,7 +10,7 @@ import pytest
 from lib import REFERENCE, ROOT
 from lib.analysis.joined import joined
 from lib.analysis.scores import Scores, score
-from lib.runs import Frames, Run
+from lib.run.folder import Frames, Run
 
 PUBLISHED = ROOT.parent / "shared" / "published"
 

@@ -7,7 +7,7 @@ import pytest
 
 from lib.analysis.ceiling import ceiling, frontier
 from lib.desk.injector import JudgedSet
-from lib.desk.prompts import render_view
+from lib.judging.prompts import render_view
 from lib.records import cell_of, view_of
 
 RUNS = pd.DataFrame(

@@ -9,13 +9,13 @@ from lib import RUNS
 from lib.analysis.agreement import by_stratum, matched_pairs, mcnemar
 from lib.analysis.joined import joined
 from lib.analysis.scores import score
-from lib.analysis.tables import DASH
+from lib.show.tables import DASH
 from lib.book.chapters.blind_spot import Focus, answer, pair_table, pairs_answer, pairs_table, type_frame, type_table
 from lib.book.chapters.deployment import gate_answer, gate_table
 from lib.book.chapters.limits import hidden_table, limits_answer, limits_table
 from lib.book.chapters.strata import strata_answer, strata_frame, strata_rows, strata_table
 from lib.book.views import views_of
-from lib.runs import Frames, Run
+from lib.run.folder import Frames, Run
 from tests.chapter_runs import everything, faulty, loud, model_free_frames, scored, verdicts_of
 
 

@@ -15,8 +15,8 @@ from lib.analysis.scores import score
 from lib.book.chapters import claims, claims_words, consistency, floor
 from lib.book.chapters.consistency_words import difference_cell
 from lib.records import Label, Observation, Step, ToolCall, Trajectory, Verdict
-from lib.runs import Run
-from lib.store import encode_verdict
+from lib.run.folder import Run
+from lib.run.writer import encode_verdict
 
 PUBLISHED = ROOT.parent / "shared" / "published"
 KINDS = ("unsupported_claim", "wrong_tool")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from lib.analysis.scores import score
-from lib.analysis.tables import Table
+from lib.show.tables import Table
 from lib.book.compare import beside_published, with_bounds
-from lib.book.show import Prose
-from lib.runs import Run
+from lib.show.text import Prose
+from lib.run.folder import Run
 
 
 def test_the_shipped_rules_stand_beside_the_published_ones_to_the_printed_digits():

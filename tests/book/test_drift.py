@@ -16,7 +16,7 @@ import nbformat
 import pytest
 
 from lib import ROOT, RUNS
-from lib.analysis.chart_style import MIME
+from lib.show.style import MIME
 from lib.book.publish import parameters_of
 from lib.book.refresh import committed
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from lib import RUNS
-from lib.analysis.chart_style import judge_scales
+from lib.show.style import judge_scales
 from lib.book import explorer, layout
 from lib.book.explorer import write_explorer
 from lib.records import Judgement, Label, Observation, Step, ToolCall, Trajectory, Verdict
-from lib.runs import Run
-from lib.store import encode_verdict
+from lib.run.folder import Run
+from lib.run.writer import encode_verdict
 
 EVIL = "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>"
 ODD = "\u2028\u2029 \ud800 \u202eright to left\u202c \u05d0\u05d1 \x00 \U0001f600 ]]> <!--"

@@ -16,7 +16,7 @@ from lib import ROOT, RUNS
 from lib.book import layout
 from lib.book.explorer import BASELINES, write_explorer
 from lib.records import FAULT_TYPES, STRATA, Judgement, Label, Verdict, stratum_of
-from lib.runs import Run
+from lib.run.folder import Run
 from lib.visible import visible
 
 pytestmark = pytest.mark.browser

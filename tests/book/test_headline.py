@@ -8,8 +8,8 @@ import pytest
 from lib.analysis.scores import score
 from lib.book.headline import headline
 from lib.desk.injector import JudgedSet
-from lib.loading import trajectory_frame
-from lib.runs import Run
+from lib.run.loading import trajectory_frame
+from lib.run.folder import Run
 
 LABELS = trajectory_frame(JudgedSet(120, 7))
 

@@ -15,8 +15,8 @@ from lib.book.publish import parameters_of, publish
 from lib.desk.injector import JudgedSet
 from lib.judging.bench import MODEL_FREE
 from lib.records import Verdict, view_of
-from lib.runs import Run
-from lib.store import encode_verdict
+from lib.run.folder import Run
+from lib.run.writer import encode_verdict
 
 PUBLISHED = ROOT.parent / "shared" / "published"
 CHAPTERS = [ROOT / "notebooks" / f"{name}.ipynb" for name in ("0_results", "1_blind_spot", "7_calibration_and_cost")]

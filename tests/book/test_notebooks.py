@@ -10,10 +10,10 @@ import nbformat
 import pytest
 
 from lib import ROOT
-from lib.analysis.chart_style import MIME, spec_digest
+from lib.show.style import MIME, spec_digest
 from lib.book.publish import parameters_of
 from lib.book.refresh import committed
-from lib.runs import Run
+from lib.run.folder import Run
 
 
 @pytest.fixture(params=committed(), ids=lambda path: path.stem)

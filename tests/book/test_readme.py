@@ -7,11 +7,11 @@ import re
 import pytest
 
 from lib import ROOT
-from lib.analysis.chart_style import spec_digest
+from lib.show.style import spec_digest
 from lib.analysis.scores import Scores, score
 from lib.book.headline import survival_chart
 from lib.book.readme import PICTURE, README, SHIPPED, results, with_results
-from lib.runs import Run
+from lib.run.folder import Run
 
 TEXT = README.read_text(encoding="utf-8")
 

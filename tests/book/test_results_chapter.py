@@ -13,7 +13,7 @@ from lib.book.chapters.all_runs import across, ceiling_reading
 from lib.book.chapters.results import headline, reproduction, strata_table
 from lib.book.scoreboard import metric_table
 from lib.book.unread import readings_table, unread
-from lib.runs import Frames
+from lib.run.folder import Frames
 from tests.chapter_runs import everything, loud, model_free_frames, scored, verdicts_of
 
 FIGURES = pd.read_csv(REFERENCE / "trajectory_judge_figures.csv", dtype=str)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lib.book.show import Html
+from lib.show.text import Html
 from lib.book.testbed import Case, aligned, cases, fit_table, side_by_side
 from lib.desk.injector import CARRIERS
 from lib.records import FAULT_TYPES

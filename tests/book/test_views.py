@@ -9,7 +9,7 @@ import pytest
 from lib import ROOT
 from lib.book.views import seed_of, views_of
 from lib.desk.injector import JudgedSet
-from lib.runs import Run
+from lib.run.folder import Run
 
 PUBLISHED = ROOT.parent / "shared" / "published"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lib import ROOT
-from lib.runs import Run
+from lib.run.folder import Run
 
 PUBLISHED = ROOT.parent / "shared" / "published"
 

@@ -10,7 +10,7 @@ from lib.desk.environment import Instances
 from lib.desk.injector import UNSUPPORTED_SENTENCES
 from lib.desk.oracle import solve
 from lib.records import STRATA, Trajectory
-from lib.runs import Run
+from lib.run.folder import Run
 
 SEEDS = (0, 1, 7, 42, 2026)
 MANY = 180

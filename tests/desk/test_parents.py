@@ -11,7 +11,7 @@ from lib.desk.injector import JudgedSet
 from lib.desk.oracle import solve
 from lib.desk.parents import clean_parents, reword
 from lib.records import ToolCall, Trajectory, stratum_of
-from lib.runs import Run
+from lib.run.folder import Run
 
 PUBLISHED = ROOT.parent / "shared" / "published"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lib.desk.agent import label_episode
 from lib.desk.checker import check
 from lib.desk.environment import Instances
 from lib.desk.injector import JudgedSet
+from lib.judging.agent import label_episode
 from lib.records import Step, ToolCall, Trajectory
-from lib.runs import Run
+from lib.run.folder import Run
 
 SEED = 7
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from lib.__main__ import main
 from lib.desk.injector import JudgedSet
 from lib.records import Verdict
-from lib.runs import Run
+from lib.run.folder import Run
 from tests.judging.fake_server import FakeServer, good, serving, slow, status
 
 dask = pytest.importorskip("dask", reason="Dask is not installed (requirements-cluster.txt)")

@@ -24,7 +24,7 @@ from lib.judging.collect import Collected, Collector
 from lib.judging.judge import Judge
 from lib.judging.llm import PromptJudge
 from lib.records import Judgement, View, view_of
-from lib.runs import Run
+from lib.run.folder import Run
 from tests.judging import fake_server as fake
 from tests.judging.fake_server import FakeServer, serving
 from tests.judging.fakes import FakeJudge, clean

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from lib.desk.agent import ACTION_SCHEMA, play, prompt, read_action
 from lib.desk.environment import TOOLS, Instances
 from lib.desk.injector import JudgedSet
 from lib.desk.oracle import solve
-from lib.desk.prompts import PROCEDURE
 from lib.errors import UserError
+from lib.judging.agent import ACTION_SCHEMA, play, prompt, read_action
 from lib.judging.clients import Decoding, TransportError
 from lib.judging.collect import Collected, Collector
+from lib.judging.prompts import PROCEDURE
 from lib.judging.reply import LONGEST_REPLY
 from lib.records import Label, ToolCall, Trajectory
-from lib.runs import Run
+from lib.run.folder import Run
 from tests.judging.fakes import Script, acts
 
 HAPPY, EXPIRED = Instances(7, 3)[0], Instances(7, 3)[2]

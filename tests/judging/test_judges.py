@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from lib.desk.injector import JudgedSet
-from lib.desk.prompts import SCHEMAS, prompt, prompt_checksums
 from lib.errors import UserError
 from lib.judging.bench import make_judges, needs_model
 from lib.judging.clients import CallFailed, Decoding, TransportError
 from lib.judging.ensemble import SelfConsistency, combine
 from lib.judging.judge import Coin, Constant, Judge
 from lib.judging.llm import PromptJudge
+from lib.judging.prompts import SCHEMAS, prompt, prompt_checksums
 from lib.judging.reply import LONGEST_REPLY
 from lib.judging.rules import Rules
 from lib.records import Judgement, Label, Trajectory, View, view_of

@@ -17,7 +17,7 @@ from lib import ROOT
 from lib.desk.injector import JudgedSet
 from lib.judging.clients import ContextOverflow, Decoding, OpenAIClient
 from lib.judging.reply import read_reply
-from lib.runs import Run
+from lib.run.folder import Run
 
 MODEL = "smollm2-135m"
 TOOL = ROOT.parent / "shared" / "tools" / "local_model.sh"

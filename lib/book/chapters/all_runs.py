@@ -10,8 +10,8 @@ import pandas as pd
 from lib.analysis.ceiling import Ceiling
 from lib.analysis.judges import judge_name, with_model
 from lib.analysis.scores import Scores, score
-from lib.book.show import Prose, prose, said
-from lib.runs import Run
+from lib.show.text import Prose, prose, said
+from lib.run.folder import Run
 
 
 def across(runs: Sequence[tuple[str, Scores]]) -> pd.DataFrame:

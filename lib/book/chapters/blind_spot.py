@@ -10,14 +10,14 @@ import pandas as pd
 
 from lib.analysis.agreement import ALL
 from lib.analysis.capability import BASELINES, floor_check
-from lib.analysis.charts import ANCHOR
+from lib.show.charts import ANCHOR
 from lib.analysis.gate import ViewPair, view_pairs
 from lib.analysis.judges import with_model
 from lib.analysis.scores import Scores
-from lib.analysis.tables import DASH, Table, interval_cell
+from lib.show.tables import DASH, Table, interval_cell
 from lib.book.scoreboard import LABELS, NO_VERDICTS, contrast, estimate_cell
 from lib.book.unread import unread_warning
-from lib.book.show import Prose, bullets, listed, prose, said
+from lib.show.text import Prose, bullets, listed, prose, said
 from lib.records import FAULT_TYPES
 
 METRICS = ("silent_recall", "loud_recall", "loud_minus_silent", "false_alarm_rate", "youden_j")

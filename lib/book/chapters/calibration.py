@@ -13,11 +13,11 @@ from lib.analysis.calibration import calibration_summary, confidence_support, se
 from lib.analysis.capability import BASELINES
 from lib.analysis.judges import with_model
 from lib.analysis.scores import Estimate, Scores
-from lib.analysis.tables import Table, interval_cell
+from lib.show.tables import Table, interval_cell
 from lib.book.scoreboard import NO_MODEL, NO_VERDICTS, estimate_cell
-from lib.book.show import Prose, listed, prose, said
+from lib.show.text import Prose, listed, prose, said
 from lib.book.unread import mostly_unread
-from lib.manifest import COLLECTIONS
+from lib.run.manifest import COLLECTIONS
 
 STEP = 0.05
 """Width of the bars in which stated confidences are counted."""

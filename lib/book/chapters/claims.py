@@ -15,10 +15,10 @@ from lib.analysis.joined import joined
 from lib.analysis.judges import judge_name
 from lib.analysis.scores import is_fixed
 from lib.book.chapters.claims_words import attention_answer, detection_answer, sentence_answer
-from lib.book.show import Prose, prose, said
+from lib.show.text import Prose, prose, said
 from lib.desk.injector import UNSUPPORTED_SENTENCES
 from lib.records import Trajectory, Verdict
-from lib.runs import Frames, Run
+from lib.run.folder import Frames, Run
 
 NAMES = dict(
     zip(UNSUPPORTED_SENTENCES, ("a replacement", "a cancelled subscription", "a voucher", "a courier"), strict=True)

@@ -9,8 +9,8 @@ import pandas as pd
 from lib.analysis import claims
 from lib.analysis.judges import judge_name
 from lib.analysis.scores import Estimate, is_fixed
-from lib.analysis.tables import Table
-from lib.book.show import Prose, listed, prose, said
+from lib.show.tables import Table
+from lib.show.text import Prose, listed, prose, said
 
 
 LONGEST_SENTENCE = 160

@@ -12,9 +12,9 @@ from lib.analysis.joined import joined
 from lib.analysis.judges import ensembles, judge_name
 from lib.analysis.scores import Scores
 from lib.book.chapters.consistency_words import cost_answer, delta_answer, misses_answer, votes_answer
-from lib.book.show import Prose, listed, prose, said
+from lib.show.text import Prose, listed, prose, said
 from lib.book.unread import unread_warning
-from lib.runs import Frames, Run
+from lib.run.folder import Frames, Run
 
 NONE = "This run has no ensemble beside one pass of the same model, so this chapter has nothing to compute from it."
 SIZES = (1, 3, 5, 7, 9, 11)

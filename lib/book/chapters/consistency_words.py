@@ -8,8 +8,8 @@ import pandas as pd
 
 from lib.analysis import consistency
 from lib.analysis.judges import judge_name
-from lib.analysis.tables import DASH
-from lib.book.show import Prose, prose, said
+from lib.show.tables import DASH
+from lib.show.text import Prose, prose, said
 
 
 def delta_answer(deltas: pd.DataFrame, ensemble: str, single: str, n: int) -> Prose:

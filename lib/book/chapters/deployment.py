@@ -9,9 +9,9 @@ import pandas as pd
 
 from lib.analysis.gate import CASES, gate
 from lib.analysis.scores import Estimate, Scores
-from lib.analysis.tables import Table
+from lib.show.tables import Table
 from lib.book.scoreboard import NO_VERDICTS, estimate_cell
-from lib.book.show import Prose, bullets, prose, said
+from lib.show.text import Prose, bullets, prose, said
 
 
 def gate_answer(scores: Scores, judges: Sequence[str], base_rate: float) -> Prose:

@@ -14,8 +14,8 @@ from lib.analysis.joined import joined
 from lib.analysis.judges import NO_MODEL, judge_name, model_size, size_text
 from lib.analysis.scores import Scores
 from lib.analysis.within import within_strata
-from lib.book.show import Prose, listed, prose, said
-from lib.runs import Frames
+from lib.show.text import Prose, listed, prose, said
+from lib.run.folder import Frames
 
 MODEL_FREE = (
     "No model has judged this run so far, so there is no size to read: the table below holds only judges without one."

@@ -8,11 +8,11 @@ import pandas as pd
 
 from lib.analysis.judges import judge_name
 from lib.analysis.scores import Scores
-from lib.analysis.tables import DASH, Table, interval_cell
+from lib.show.tables import DASH, Table, interval_cell
 from lib.book.scoreboard import estimate_cell
-from lib.book.show import Prose, prose, said
+from lib.show.text import Prose, prose, said
 from lib.book.views import Views
-from lib.desk.prompts import JudgeKind
+from lib.judging.prompts import JudgeKind
 
 KINDS: tuple[JudgeKind, ...] = ("outcome", "step")
 UNKNOWN = "The clean parents of some faulty trajectories are not known, so no ceiling can be given."

@@ -11,8 +11,8 @@ from lib.analysis import episodes
 from lib.analysis.bootstrap import exact_interval
 from lib.analysis.organic import asked_for
 from lib.analysis.scores import Estimate
-from lib.book.show import Prose, prose
-from lib.desk.agent import MOST_STEPS
+from lib.show.text import Prose, prose
+from lib.judging.agent import MOST_STEPS
 from lib.errors import COMMAND
 
 

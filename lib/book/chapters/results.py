@@ -11,9 +11,9 @@ from lib.analysis.capability import BASELINES, base_rates, floor_check
 from lib.analysis.judges import with_model
 from lib.analysis.reproduction import BOUND_TOLERANCE, is_papers_run, published_comparison
 from lib.analysis.scores import Estimate, Scores
-from lib.analysis.tables import Table
+from lib.show.tables import Table
 from lib.book.scoreboard import NO_MODEL, NO_VERDICTS, breakable
-from lib.book.show import Prose, listed, prose, said
+from lib.show.text import Prose, listed, prose, said
 from lib.records import FAULT_TYPES, STRATA
 
 

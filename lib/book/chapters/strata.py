@@ -7,8 +7,8 @@ import math
 import pandas as pd
 
 from lib.analysis.scores import is_fixed
-from lib.analysis.tables import Table
-from lib.book.show import Prose, bullets, code, prose
+from lib.show.tables import Table
+from lib.show.text import Prose, bullets, code, prose
 
 SIDES = ("faulty", "clean")
 

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 from run_builders import CLEAN, FAULTY, line, make_run, trajectory, two_trajectories
 
-import lib.runs
+import lib.run.folder
 from lib import ROOT
 from lib.errors import UserError
 from lib.records import Label, Trajectory
-from lib.runs import Run
+from lib.run.folder import Run
 
 PUBLISHED = ROOT.parent / "shared" / "published"
 needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the released run is not on this machine")
@@ -187,7 +187,7 @@ def test_the_checksum_is_of_the_bytes_on_disk(tmp_path: Path) -> None:
 
 def test_a_run_opens_by_name_or_by_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_run(tmp_path / "runs" / "mine")
-    monkeypatch.setattr(lib.runs, "RUNS", tmp_path / "runs")
+    monkeypatch.setattr(lib.run.folder, "RUNS", tmp_path / "runs")
     monkeypatch.chdir(tmp_path)
     assert Run.open("mine").folder == tmp_path / "runs" / "mine"
     assert Run.open("runs/mine").name == "mine"
@@ -200,10 +200,10 @@ def test_an_unknown_run_names_the_known_ones_and_how_to_make_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_run(tmp_path / "mine")
-    monkeypatch.setattr(lib.runs, "RUNS", tmp_path)
+    monkeypatch.setattr(lib.run.folder, "RUNS", tmp_path)
     with pytest.raises(UserError, match=r"no run other \(runs here: mine\)\. Make one with `\.venv/bin/python -m lib "):
         Run.open("other")
-    monkeypatch.setattr(lib.runs, "RUNS", tmp_path / "none")
+    monkeypatch.setattr(lib.run.folder, "RUNS", tmp_path / "none")
     with pytest.raises(UserError, match="there are no runs yet"):
         Run.open("other")
 

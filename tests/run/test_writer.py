@@ -19,7 +19,7 @@ from run_builders import CLEAN, FAULTY, line, make_run, two_trajectories, verdic
 from lib import ROOT
 from lib.errors import UserError
 from lib.records import Judgement, Label, Trajectory
-from lib.runs import Run
+from lib.run.folder import Run
 
 RELEASED_FIELDS = [
     *("trajectory_id", "judge_id", "faulty", "failure_step", "failure_type", "confidence", "rationale", "latency_s"),
@@ -187,7 +187,7 @@ def test_a_disk_that_refuses_the_last_of_it_is_an_error_that_names_the_file(
 
 HOLD = """
 import sys, time
-from lib.runs import Run
+from lib.run.folder import Run
 with Run.open(sys.argv[1]).collecting():
     print("held", flush=True)
     time.sleep(600)

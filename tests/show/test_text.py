@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pytest
 from markdown_it import MarkdownIt
 
-from lib.book.show import prose, show_trajectory
 from lib.records import Label, Observation, Step, ToolCall, Trajectory, Verdict
+from lib.show.text import prose, show_trajectory
 
 EVIL = "<script>alert(1)</script>"
 

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 import vl_convert as vlc
 
-from lib.analysis import charts
-from lib.analysis.chart_style import (
+from lib.book.sphinx_vega import figure
+from lib.show import charts
+from lib.show.style import (
     MIME,
     NEUTRAL,
     PALETTE,
@@ -21,7 +22,6 @@ from lib.analysis.chart_style import (
     labels,
     spec_digest,
 )
-from lib.book.sphinx_vega import figure
 
 JUDGES = ["rules", "coin", "outcome:a", "step:a", "selfcons3:a", "step:b"]
 EVIL = "</script><script>alert(1)</script>"

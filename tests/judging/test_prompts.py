@@ -9,7 +9,16 @@ import pytest
 from msgspec.structs import replace
 
 from lib.desk.injector import JudgedSet
-from lib.desk.prompts import CONFIDENCE, PROCEDURE, SCHEMAS, TAXONOMY, JudgeKind, prompt, prompt_checksums, render_view
+from lib.judging.prompts import (
+    CONFIDENCE,
+    PROCEDURE,
+    SCHEMAS,
+    TAXONOMY,
+    JudgeKind,
+    prompt,
+    prompt_checksums,
+    render_view,
+)
 from lib.records import FAULT_TYPES, Observation, Step, ToolCall, Trajectory, View, view_of
 
 KINDS: tuple[JudgeKind, JudgeKind] = ("outcome", "step")

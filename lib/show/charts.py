@@ -11,7 +11,7 @@ from typing import TypeAlias
 import altair as alt
 import pandas as pd
 
-from lib.analysis.chart_style import NEUTRAL, PALETTE, enable, heading, judge_scales, labels
+from lib.show.style import NEUTRAL, PALETTE, enable, heading, judge_scales, labels
 
 __all__ = [
     "PARTS",

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lib import RUNS, jsonl, manifest
+from lib import RUNS
 from lib.errors import COMMAND, UserError
-from lib.loading import iter_trajectories, load_failures, load_verdicts, trajectory_frame, verdict_frame
 from lib.records import Trajectory, Verdict
-from lib.store import FILES, Store, locked
+from lib.run import lines as jsonl
+from lib.run import manifest
+from lib.run.loading import iter_trajectories, load_failures, load_verdicts, trajectory_frame, verdict_frame
+from lib.run.writer import FILES, Store, locked
 
 MAKE = f"{COMMAND} dataset --out DIR"
 TRAJECTORIES = "trajectories.jsonl"

@@ -17,10 +17,11 @@ from typing import Any
 import filelock
 import msgspec
 
-from lib import jsonl, manifest
 from lib.errors import COMMAND, UserError
-from lib.loading import check_trajectory, check_verdict
 from lib.records import Trajectory, Verdict
+from lib.run import lines as jsonl
+from lib.run import manifest
+from lib.run.loading import check_trajectory, check_verdict
 
 FILES = ("verdicts.jsonl", "failures.jsonl", "episodes.jsonl")
 OPTIONAL = frozenset({"raw_reply", "raw_step", "coercions", "finish_reason", "load_s", "members"})

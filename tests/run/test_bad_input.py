@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from run_builders import CLEAN, FAULTY, line, make_run, two_trajectories
 
-from lib import inspection, jsonl
 from lib.errors import UserError
 from lib.records import Trajectory, stratum_of
-from lib.runs import Run
+from lib.run import check as inspection
+from lib.run import lines as jsonl
+from lib.run.folder import Run
 
 OTHER = line(trajectory_id=CLEAN, faulty=False, failure_step=None, failure_type=None)
 

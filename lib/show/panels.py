@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from lib.analysis.chart_style import NEUTRAL, PALETTE, heading, judge_scales, labels
+from lib.show.style import NEUTRAL, PALETTE, heading, judge_scales, labels
 
 _QUALITATIVE = (PALETTE[0], PALETTE[3], PALETTE[1], NEUTRAL)
 

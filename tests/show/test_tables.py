@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from lib.analysis.tables import DASH, Table, interval_cell
+from lib.show.tables import DASH, Table, interval_cell
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lib.manifest import NAME
 from lib.records import STRATA
-from lib.runs import Run, checksum
+from lib.run.folder import Run, checksum
+from lib.run.manifest import NAME
 
 
 class JudgeCounts(NamedTuple):

@@ -18,8 +18,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lib.errors import COMMAND
-from lib.jsonl import Problem, Problems, decode, is_torn, lines, loads
 from lib.records import Label, Trajectory, Verdict, cell_of, judge_id_fault, stratum_of
+from lib.run.lines import Problem, Problems, decode, is_torn, lines, loads
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

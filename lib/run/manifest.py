@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lib.errors import COMMAND, UserError
-from lib.jsonl import BOM, Problem, loads, writing
 from lib.records import judge_id_fault
+from lib.run.lines import BOM, Problem, loads, writing
 
 NAME = "run.json"
 COLLECTIONS = "collections"

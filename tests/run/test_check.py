@@ -8,7 +8,7 @@ import pytest
 from run_builders import CLEAN, FAULTY, line, make_run, two_trajectories, verdict
 
 from lib.errors import UserError
-from lib.inspection import JudgeCounts, check
+from lib.run.check import JudgeCounts, check
 
 
 def test_a_run_is_counted_by_judge_status_cell_and_stratum(tmp_path: Path) -> None:

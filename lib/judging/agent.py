@@ -11,9 +11,9 @@ from typing import Any
 
 from lib.desk.checker import check
 from lib.desk.environment import TOOLS, Environment, Instance, outcome_matches
-from lib.desk.prompts import PROCEDURE, checksum, neutralise, render_step
 from lib.judging.clients import Client, Decoding
 from lib.judging.llm import model_settings
+from lib.judging.prompts import PROCEDURE, checksum, neutralise, render_step
 from lib.judging.reply import LONGEST_REPLY, storable_text
 from lib.records import Label, Step, ToolCall, Trajectory
 

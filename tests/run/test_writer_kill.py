@@ -16,8 +16,8 @@ from run_builders import trajectory
 
 from lib.judging.collect import Collector
 from lib.records import Judgement, Label, Verdict, View, view_of
-from lib.runs import Run
-from lib.store import Store
+from lib.run.folder import Run
+from lib.run.writer import Store
 
 KILLS = 200
 JUDGES = 4

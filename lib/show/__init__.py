@@ -1,0 +1,1 @@
+"""What a reader sees: sentences, tables, charts, one theme."""
