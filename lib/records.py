@@ -21,7 +21,10 @@ FAULT_TYPES: tuple[FaultType, ...] = get_args(FaultType)
 Stratum = Literal["happy", "restocking", "expired", "non_refundable", "wrong_customer", "already_refunded"]
 STRATA: tuple[Stratum, ...] = get_args(Stratum)
 
-Status = Literal["ok", "unparseable", "truncated"]
+Status = Literal["ok", "unparseable", "truncated", "refused"]
+
+# What a judge is shown: goal and final answer, or the steps as well.
+Sees = Literal["outcome", "step"]
 
 _OF_EVERY_OBJECT = frozenset(
     ["constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"]
@@ -31,6 +34,8 @@ StepIndex = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Confidence = Annotated[float, Meta(ge=0.5, le=1)]
+LogOdds = Annotated[float, Meta(ge=-1e6, le=1e6)]
+Money = Annotated[float, Meta(ge=0, le=1e9)]
 
 
 class ToolCall(Struct, frozen=True):
@@ -86,9 +91,13 @@ class Judgement(Struct, frozen=True, kw_only=True):
 
     Attributes:
         confidence: probability that the verdict is right, in [0.5, 1].
+        log_odds: natural log of p(faulty) / p(not faulty) at the verdict's token; None where the server tells no
+            log-probabilities, or that token was not found.
         latency_s: wall-clock seconds of the call, without model load where the server tells it (``load_s``).
+        server_s: seconds that the server says it computed; None when it does not say.
+        cost: money, in the currency of the prices that were given; None where none were.
         prompt_tokens, completion_tokens: as counted by the server; None when it does not say.
-        status: ``ok``, or why the reply could not be used (then it votes clean at 0.5).
+        status: ``ok``, or what kept the reply from being used (then it votes clean at 0.5); ``reason`` says why.
         raw_reply: the model's own text; raw_step: the step as it stood there, before any check.
         coercions: what was changed on the way from reply to verdict, in words.
         members: for an ensemble, each member's judgement in order of its seed.
@@ -98,18 +107,45 @@ class Judgement(Struct, frozen=True, kw_only=True):
     failure_step: StepIndex | None = None
     failure_type: FaultType | None = None
     confidence: Confidence
+    log_odds: LogOdds | None = None
     rationale: str = ""
     latency_s: Seconds = 0.0
+    server_s: Seconds | None = None
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
+    cost: Money | None = None
     error: str | None = None
     status: Status = "ok"
+    reason: str | None = None
     raw_reply: str | None = None
     raw_step: Any = None
     coercions: list[str] = []
     finish_reason: str | None = None
     load_s: Seconds | None = None
     members: list[Judgement] = []
+
+
+class About(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a judge describes itself in run.json, so that nothing is parsed from its id.
+
+    Attributes:
+        kind: what sort of judge it is, such as ``step`` or a word of one's own.
+        sees: the view that it is shown; None for a judge that looks at neither.
+        members: how often it is asked of one trajectory.
+        single: id of the judge that it asks several times.
+        fixed: its verdicts follow from rules, so that asking again changes nothing.
+        baseline: it does not look.
+        scored: its verdicts carry ``log_odds``.
+    """
+
+    kind: str
+    sees: Sees | None = None
+    model: str | None = None
+    members: Annotated[int, Meta(ge=1)] = 1
+    single: str | None = None
+    fixed: bool = False
+    baseline: bool = False
+    scored: bool = False
 
 
 class Verdict(Judgement, frozen=True, kw_only=True):

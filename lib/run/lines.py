@@ -36,7 +36,10 @@ VALID = {
     "load_s": "null or seconds, from zero to a billion",
     "prompt_tokens": "null or a whole number, from zero to 2^63 - 1",
     "completion_tokens": "null or a whole number, from zero to 2^63 - 1",
-    "status": "one of ok, unparseable, truncated",
+    "server_s": "null or seconds, from zero to a billion",
+    "log_odds": "null or a finite number: the log of p(faulty) / p(not faulty)",
+    "cost": "null or an amount of money, from zero to a billion",
+    "status": "one of ok, unparseable, truncated, refused",
     "faulty": "true or false",
 }
 

@@ -32,8 +32,9 @@ TRAJECTORY_COLUMNS = (
     *("outcome_correct", "n_steps", "cell"),
 )
 VERDICT_COLUMNS = (
-    *("trajectory_id", "judge_id", "faulty", "failure_step", "failure_type", "confidence"),
-    *("latency_s", "load_s", "prompt_tokens", "completion_tokens", "status", "rationale", "raw_reply"),
+    *("trajectory_id", "judge_id", "faulty", "failure_step", "failure_type", "confidence", "log_odds"),
+    *("latency_s", "load_s", "server_s", "prompt_tokens", "completion_tokens", "cost"),
+    *("status", "reason", "rationale", "raw_reply"),
 )
 
 _REMEDY = "Correct these lines, or remove them: what is removed from {file} is {then}."
@@ -122,7 +123,11 @@ def check_verdict(verdict: Verdict, steps: Mapping[str, int]) -> None:
     n_steps = steps.get(verdict.trajectory_id)
     if n_steps is None:
         raise Problem("trajectory_id", f"{verdict.trajectory_id} is not in trajectories.jsonl of this run")
+    if verdict.status == "ok" and verdict.reason is not None:
+        raise Problem("reason", "given on a verdict whose status is ok; valid is: null")
     if verdict.faulty:
+        if verdict.status != "ok":
+            raise Problem("faulty", f"true on a verdict whose status is {verdict.status}; valid is: false")
         if verdict.failure_step is not None and verdict.failure_step >= n_steps:
             raise Problem("failure_step", f"{verdict.failure_step} is outside the {n_steps} steps (0 is the first)")
         return
@@ -188,9 +193,11 @@ class _Columns:
     """Verdicts taken apart into compact arrays; the strings of a column are shared objects."""
 
     def __init__(self, text: bool) -> None:
-        self.codes = {name: _Codes() for name in ("trajectory_id", "judge_id", "failure_type", "status")}
+        self.codes = {name: _Codes() for name in ("trajectory_id", "judge_id", "failure_type", "status", "reason")}
         self.faulty = bytearray()
-        self.floats = {name: array("d") for name in ("confidence", "latency_s", "load_s")}
+        self.floats = {
+            name: array("d") for name in ("confidence", "log_odds", "latency_s", "load_s", "server_s", "cost")
+        }
         self.counts = {name: array("q") for name in ("failure_step", "prompt_tokens", "completion_tokens")}
         self.texts: dict[str, list[str | None]] = {"rationale": [], "raw_reply": []} if text else {}
 

@@ -24,7 +24,10 @@ from lib.run import manifest
 from lib.run.loading import check_trajectory, check_verdict
 
 FILES = ("verdicts.jsonl", "failures.jsonl", "episodes.jsonl")
-OPTIONAL = frozenset({"raw_reply", "raw_step", "coercions", "finish_reason", "load_s", "members"})
+OPTIONAL = frozenset(
+    {"raw_reply", "raw_step", "coercions", "finish_reason", "load_s", "members"}
+    | {"log_odds", "server_s", "cost", "reason"}
+)
 SECONDS_BETWEEN_SYNCS = 1.0
 
 
