@@ -227,18 +227,18 @@ def check(run: RunOption) -> None:
 
 @app.command()
 def fetch(
-    what: Annotated[Literal["paper"], typer.Argument(help="The released run of the trajectory-judge paper.")],
+    what: Annotated[Literal["paper"], typer.Argument(help="The released files of the trajectory-judge paper.")],
     source: Annotated[Path | None, typer.Option("--from", help="Take the files from this folder instead.")] = None,
 ) -> None:
-    """Download the paper's released run into data/runs/paper, checking every file's checksum."""
-    typer.echo(f"{fetch_paper(source).folder}: the paper's run is there")
+    """Download the paper's original files, sentences and all, into data/released/paper, checking every checksum."""
+    typer.echo(f"{fetch_paper(source).folder}: the paper's original files are there")
 
 
 @app.command()
 def book(
     run: Annotated[list[str] | None, typer.Option(help="Build the whole book on this run (name or folder).")] = None,
 ) -> None:
-    """Run the notebooks and build the book, by default on the paper's run (if fetched) and on the shipped one."""
+    """Run the notebooks and build the book, by default on the two that are shipped: the paper's and our own."""
     typer.echo(build_book(run or ()))
 
 

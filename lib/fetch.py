@@ -1,4 +1,7 @@
-"""The released run of the trajectory-judge paper, from its public repository or from a folder."""
+"""The released files of the trajectory-judge paper, from their public repository or from a folder.
+
+The run ``paper`` that we ship holds their figures; these are for those who want the sentences too.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,13 @@ from typing import NamedTuple
 import pooch
 import requests
 
-from lib import RUNS
+from lib import ROOT
 from lib.errors import COMMAND, UserError
 from lib.run.folder import Run, checksum
 
 ADDRESS = "https://raw.githubusercontent.com/mohammadi-hadi/trajectory-judge/4a60c595c018b759f2914a159c7b2bc3f0392ff2"
 SECONDS = 30
+ORIGINAL = ROOT / "data" / "released" / "paper"
 
 
 class Released(NamedTuple):
@@ -53,7 +57,7 @@ FILES = (
 )
 
 
-def fetch_paper(source: Path | None = None, target: Path = RUNS / "paper", *, address: str = ADDRESS) -> Run:
+def fetch_paper(source: Path | None = None, target: Path = ORIGINAL, *, address: str = ADDRESS) -> Run:
     """Put the four released files into a run folder; all of them or none.
 
     Args:
@@ -75,6 +79,11 @@ def fetch_paper(source: Path | None = None, target: Path = RUNS / "paper", *, ad
             f"{target}: the run cannot be put there ({error.strerror}). Nothing in it was changed."
         ) from error
     return Run.open(target)
+
+
+def is_fetched(target: Path = ORIGINAL) -> bool:
+    """Whether all four files are there. Raises UserError where one of them is not the released one."""
+    return all(_is_there(target / file.name, file) for file in FILES)
 
 
 def _fetch_into(target: Path, lacking: Sequence[Released], source: Path | None, address: str) -> None:

@@ -288,7 +288,7 @@ def papers_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the released run is not here (shared/published)")
 def test_fetch_takes_the_released_run_from_a_folder(lib: Lib, papers_place: Path) -> None:
     status, out, _ = lib("fetch", "paper", "--from", PUBLISHED)
-    assert (status, out) == (0, f"{papers_place}: the paper's run is there\n")
+    assert (status, out) == (0, f"{papers_place}: the paper's original files are there\n")
     assert lib("check", "--run", papers_place)[0] == 0
 
 
