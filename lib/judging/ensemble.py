@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from msgspec.structs import replace
-
 from lib.judging.clients import Client, Decoding
 from lib.judging.llm import PromptJudge, model_settings
 from lib.judging.prompts import prompt_checksums
@@ -28,7 +26,7 @@ class SelfConsistency:
         self.judge_id = f"selfcons{k}:{model}"
         self.batch = f"step:{model}"
         self._client = client
-        self._decodings = [replace(decoding, temperature=TEMPERATURE, seed=decoding.seed + i) for i in range(k)]
+        self._decodings = [decoding.varied(temperature=TEMPERATURE, seed=(decoding.seed or 0) + i) for i in range(k)]
         self._members = [PromptJudge("step", model, client, member) for member in self._decodings]
 
     def settings(self) -> dict[str, Any]:

@@ -103,6 +103,22 @@ SCHEMAS: dict[JudgeKind, dict[str, Any]] = {
     ),
 }
 
+
+def reply_form(schema: dict[str, Any]) -> str:
+    """The form of the reply in words, for a server that enforces no schema: one line a field, in order."""
+    lines = [f"- {name}: {_allowed(field)}" for name, field in schema["properties"].items()]
+    return "\n".join(["Reply with one JSON object and nothing else. Its fields, all of them, in this order:", *lines])
+
+
+def _allowed(field: dict[str, Any]) -> str:
+    if "enum" in field:
+        return "one of " + ", ".join(json.dumps(value) for value in field["enum"])
+    words = {"string": "text", "boolean": "true or false", "integer": "a whole number", "number": "a number"}
+    kinds = [field["type"]] if isinstance(field["type"], str) else field["type"]
+    bounds = [f"{word} {field[key]}" for key, word in (("minimum", "from"), ("maximum", "to")) if key in field]
+    return " ".join([" or ".join(words.get(kind, kind) for kind in kinds), *bounds])
+
+
 _DASHES = r"[-‐-―−]{2,}"
 _MARKER = re.compile(rf"{_DASHES}\s*(BEGIN|END)\s*{_DASHES}", re.IGNORECASE)
 _KEYS = "reasoning|faulty|failure_step|failure_type|confidence"

@@ -4,32 +4,49 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import tenacity
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lib.judging.clients.failures import TransportError
 
 T = TypeVar("T")
+TokenCap = Literal["max_tokens", "max_completion_tokens"]
+ResponseFormat = Literal["json_schema", "json_object", "none"]
 
 
 class Decoding(Struct, frozen=True, kw_only=True):
-    """How a completion is generated. Defaults are the judges' (paper Appendix D), with a cap on generated tokens.
+    """How a completion is asked for: a judge's settings. What is None is left out of the request.
+
+    Defaults are the judges' (paper Appendix D), with a cap on generated tokens.
 
     Attributes:
         num_ctx: context in tokens; Ollama is told, other servers have it set at their start.
-        max_tokens: cap on generated tokens.
-        timeout: seconds to wait for the server.
+        max_tokens: cap on generated tokens; token_cap: its name in the request (OpenAI's newer models know the other).
+        reasoning_effort, think: how long a reasoning model thinks, where its server takes such an option.
+        response_format: how the form of the reply is enforced; without ``json_schema`` the prompt has to state it.
+        extra_body: further fields of the request's body, as the server knows them.
+        timeout: seconds to wait for the whole answer.
         logprobs: alternatives to report for each generated token; 0 reports none.
     """
 
-    temperature: float = 0.0
-    seed: int = 7
+    temperature: float | None = 0.0
+    seed: int | None = 7
     num_ctx: int = 8192
-    max_tokens: int = 1024
+    max_tokens: int | None = 1024
+    token_cap: TokenCap = "max_tokens"
+    reasoning_effort: str | None = None
+    think: bool | str | None = None
+    response_format: ResponseFormat = "json_schema"
+    extra_body: dict[str, Any] = {}
     timeout: float = 600.0
     logprobs: int = 0
+
+    def varied(self, **changes: Any) -> Decoding:
+        """With other values, but for the options that are left out: those the server does not take."""
+        return replace(self, **{name: value for name, value in changes.items() if getattr(self, name) is not None})
 
 
 class TokenLogprob(Struct, frozen=True):
@@ -44,10 +61,14 @@ class Completion(Struct, frozen=True, kw_only=True):
     """A model's reply and what it cost.
 
     Attributes:
+        text: what the model said, fit to be written as UTF-8 and without any secret of the request.
         finish_reason: ``stop``, ``length`` (cut off), or the server's own word; None when it does not say.
         prompt_tokens, completion_tokens: as the server counts; None when it does not, or to no sense.
         seconds: wall clock of the call that succeeded, without ``load_s``.
-        load_s: seconds spent loading the model; None when the server does not say.
+        load_s: seconds spent loading the model; server_s: seconds spent computing; None when the server does not say.
+        cost: money, where prices are given and tokens are counted.
+        status: None for a text to be read; else what the answer itself tells, whatever the text is.
+        reason: why there is such a status, or what is odd about the answer, in one phrase.
     """
 
     text: str
@@ -56,7 +77,11 @@ class Completion(Struct, frozen=True, kw_only=True):
     completion_tokens: int | None
     seconds: float
     load_s: float | None = None
+    server_s: float | None = None
+    cost: float | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
+    status: Literal["truncated", "unparseable", "refused"] | None = None
+    reason: str | None = None
 
 
 def counted(value: int | None) -> int | None:
