@@ -23,10 +23,10 @@ from lib.book.build import build_book
 from lib.desk.injector import JudgedSet
 from lib.errors import COMMAND, UserError
 from lib.fetch import fetch_paper
-from lib.judging.bench import MODEL_FREE, MODEL_JUDGES, MOST_MEMBERS, make_judges, needs_model
 from lib.judging.clients import CallFailed, Client, Decoding, OllamaClient, OpenAIClient
 from lib.judging.cluster import dask_executor
 from lib.judging.collect import Collected, Collector
+from lib.judging.roster import MODEL_FREE, MODEL_JUDGES, MOST_MEMBERS, make_judges, needs_model
 from lib.run import check as inspection
 from lib.run.folder import Run
 from lib.visible import visible
@@ -95,7 +95,7 @@ def collect(
     model: ModelOption = "",
     backend: BackendOption = "ollama",
     base_url: UrlOption = None,
-    k: Annotated[int, typer.Option(min=2, max=MOST_MEMBERS, help="Members of selfcons.")] = 3,
+    k: Annotated[int, typer.Option(min=2, max=MOST_MEMBERS, help="How often selfcons and repeat ask.")] = 3,
     context: ContextOption = 8192,
     max_tokens: MaxTokensOption = 1024,
     timeout: TimeoutOption = 600.0,
@@ -134,7 +134,7 @@ def episodes(
 ) -> None:
     """Let a model play the support desk: what goes wrong when nothing was injected. Resumable like collect."""
     client = _client(backend, model, base_url)
-    decoding = Decoding(num_ctx=context, max_tokens=max_tokens, timeout=timeout)
+    decoding = Decoding(num_ctx=context, max_tokens=max_tokens, timeout=timeout, logprobs=0)
     with _collector(client, workers, cluster) as collector:
         done = collector.episodes(Run.open(run), client, decoding, n)
     _report(done, f"{_count(done.kept, 'episode')}, {_count(done.failures, 'failure')}")

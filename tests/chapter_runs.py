@@ -6,7 +6,7 @@ import pandas as pd
 
 from lib import RUNS
 from lib.analysis.scores import Scores, score
-from lib.judging.bench import MODEL_FREE
+from lib.judging.roster import MODEL_FREE
 from lib.run.folder import Frames, Run
 
 

@@ -6,8 +6,8 @@ from lib import RUNS
 from lib.desk.environment import Instances
 from lib.desk.injector import JudgedSet
 from lib.judging import agent
-from lib.judging.bench import MODEL_FREE
-from lib.judging.prompts import checksum, prompt_checksums
+from lib.judging.prompts import RUBRICS, checksum
+from lib.judging.roster import MODEL_FREE
 from lib.records import view_of
 from lib.run.folder import Run
 
@@ -24,9 +24,9 @@ def test_trajectories_are_regenerated_to_the_byte(tmp_path):
 
 @pytest.mark.parametrize("judge", MODEL_JUDGES)
 def test_prompt_and_schema_of_every_model_judge_are_todays(judge):
-    kind = "outcome" if judge.startswith("outcome:") else "step"
     recorded = LOCAL.manifest["judges"][judge]
-    assert {key: recorded[key] for key in ("prompt_sha256", "schema_sha256")} == prompt_checksums(kind)
+    kind = recorded["about"]["kind"] if recorded["about"]["kind"] in RUBRICS else recorded["about"]["sees"]
+    assert {key: recorded[key] for key in ("prompt_sha256", "schema_sha256")} == RUBRICS[kind].checksums()
 
 
 def test_agent_prompt_and_schema_are_todays():
@@ -61,7 +61,7 @@ def test_rules_and_baselines_judge_again_as_they_did():
     for verdict in LOCAL.verdicts():
         if verdict.judge_id in judges:
             judge = judges[verdict.judge_id]
-            again = judge.judge(view_of(trajectories[verdict.trajectory_id], steps=judge.shows_steps))
+            again = judge.judge(view_of(trajectories[verdict.trajectory_id], steps=judge.about.sees == "step"))
             got = (again.faulty, again.failure_step, again.failure_type, again.confidence, again.rationale)
             assert got == (
                 *(verdict.faulty, verdict.failure_step, verdict.failure_type),

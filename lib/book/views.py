@@ -9,8 +9,8 @@ import pandas as pd
 
 from lib.analysis.ceiling import Ceiling, ceiling
 from lib.desk.parents import Parents, clean_parents
-from lib.judging.prompts import JudgeKind, render_view
-from lib.records import Trajectory, cell_of, view_of
+from lib.judging.prompts import render_view
+from lib.records import Sees, Trajectory, cell_of, view_of
 from lib.run.folder import Run
 
 FIELDS = ("trajectory_id", "text", "faulty", "cell")
@@ -27,7 +27,7 @@ class Views(NamedTuple):
     runs: dict[str, Trajectory]
     parents: Parents
 
-    def ceiling(self, kind: JudgeKind, judged: Collection[str] | None = None) -> Ceiling | None:
+    def ceiling(self, kind: Sees, judged: Collection[str] | None = None) -> Ceiling | None:
         """The ceiling of a view over the trajectories ``judged`` (all when None) with the parents of their mutants.
 
         None where a parent is not known: its mutant might have a twin that nobody sees.
@@ -66,7 +66,7 @@ def seed_of(manifest: Mapping[str, Any]) -> int | None:
     return seeds[0] if len(set(seeds)) == 1 else None
 
 
-def _frame(runs: Iterable[Trajectory], kind: JudgeKind) -> pd.DataFrame:
+def _frame(runs: Iterable[Trajectory], kind: Sees) -> pd.DataFrame:
     steps = kind == "step"
     rows = [(t.trajectory_id, render_view(view_of(t, steps=steps)), t.label.faulty, cell_of(t.label)) for t in runs]
     return pd.DataFrame(rows, columns=list(FIELDS))

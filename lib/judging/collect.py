@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import asdict
 from tqdm import tqdm
 
@@ -71,7 +71,8 @@ class Collector:
         """
         with run.collecting() as store:
             for judge in judges:
-                store.register_judge(judge.judge_id, judge.settings(), self._entry(limit))
+                about = {"about": to_builtins(judge.about)}
+                store.register_judge(judge.judge_id, about | judge.settings(), self._entry(limit))
             trajectories = list(run.trajectories().values())[:limit]
             tasks = list(pending(judges, trajectories, store.done))
 
@@ -200,7 +201,7 @@ def pending(
         for trajectory in alike:
             for judge in batch:
                 if (trajectory.trajectory_id, judge.judge_id) not in done:
-                    view = view_of(trajectory, steps=judge.shows_steps)
+                    view = view_of(trajectory, steps=judge.about.sees == "step")
                     yield Task(trajectory.trajectory_id, judge.judge_id, judge.judge, (view,))
 
 

@@ -1,15 +1,15 @@
-"""Self-consistency: the same judge asked k times at a temperature, and the majority of its answers."""
+"""The same judge asked k times: an ensemble at a temperature, or a repetition with nothing changed."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from lib.judging.clients import Client, Decoding
-from lib.judging.llm import PromptJudge, model_settings
-from lib.judging.prompts import prompt_checksums
-from lib.records import Judgement, Status, View
+from lib.judging.llm import PromptJudge
+from lib.records import About, Judgement, Status, View
 
 TEMPERATURE = 0.7
 
@@ -17,25 +17,57 @@ T = TypeVar("T")
 N = TypeVar("N", int, float)
 
 
-class SelfConsistency:
-    """k step judges that differ in their seed (trajectory-judge, Section 7.4); its id is ``selfcons{k}:{model}``."""
+class Repeat:
+    """The step judge asked k times with the same settings, for repeatability; its id is ``repeat{k}:{model}``.
 
-    shows_steps = True
+    Its verdict is the majority, as in an ensemble; what it is for are its members.
+    """
 
-    def __init__(self, k: int, model: str, client: Client, decoding: Decoding) -> None:
-        self.judge_id = f"selfcons{k}:{model}"
-        self.batch = f"step:{model}"
-        self._client = client
-        self._decodings = [decoding.varied(temperature=TEMPERATURE, seed=(decoding.seed or 0) + i) for i in range(k)]
-        self._members = [PromptJudge("step", model, client, member) for member in self._decodings]
+    kind = "repeat"
+
+    def __init__(self, k: int, client: Client, decoding: Decoding) -> None:
+        self.judge_id = f"{self.kind}{k}:{client.model}"
+        self._judge = PromptJudge("step", client, decoding)
+        self.batch = self._judge.batch
+        self.about = About(kind=self.kind, sees="step", model=client.model, members=k, single=self._judge.judge_id)
+        self._decoding = decoding
 
     def settings(self) -> dict[str, Any]:
-        first = model_settings(self._client, self._decodings[0])
-        seeds = {"seed": [member.seed for member in self._decodings]}
-        return first | {"decoding": first["decoding"] | seeds} | prompt_checksums("step")
+        return self._judge.settings()
 
     def judge(self, view: View) -> Judgement:
-        return combine([member.judge(view) for member in self._members])
+        return combine([self._judge.ask(view, self._member(view, i)) for i in range(self.about.members)])
+
+    def _member(self, view: View, i: int) -> Decoding:
+        return self._decoding
+
+
+class SelfConsistency(Repeat):
+    """k step judges at a temperature, each with its seed (trajectory-judge, Section 7.4): ``selfcons{k}:{model}``."""
+
+    kind = "selfcons"
+
+    def __init__(self, k: int, client: Client, decoding: Decoding) -> None:
+        super().__init__(k, client, decoding.varied(temperature=TEMPERATURE))
+
+    def settings(self) -> dict[str, Any]:
+        settings = super().settings()
+        if self._decoding.seed is None:
+            return settings
+        seeds = {"seed": f"sha256 of {self._decoding.seed}, trajectory token and member"}
+        return settings | {"decoding": settings["decoding"] | seeds}
+
+    def _member(self, view: View, i: int) -> Decoding:
+        return self._decoding.varied(seed=member_seed(self._decoding.seed, view.token, i))
+
+
+def member_seed(seed: int | None, token: str, member: int) -> int:
+    """A member's seed for one trajectory: 31 bits, which every server takes.
+
+    One seed for all trajectories would let the same draw decide at the same place of many replies.
+    """
+    digest = hashlib.sha256(f"{seed}, {token}, {member}".encode()).digest()
+    return int.from_bytes(digest[:4]) >> 1
 
 
 def combine(members: Sequence[Judgement]) -> Judgement:
@@ -48,6 +80,7 @@ def combine(members: Sequence[Judgement]) -> Judgement:
     k = len(members)
     votes = sum(member.faulty for member in members)
     faulty = 2 * votes > k
+    status = _status(members)
     agreeing = [member for member in members if member.faulty == faulty]
     return Judgement(
         faulty=faulty,
@@ -56,9 +89,12 @@ def combine(members: Sequence[Judgement]) -> Judgement:
         confidence=len(agreeing) / k,
         rationale=f"{votes} of {k} votes for faulty",
         latency_s=sum(member.latency_s for member in members),
+        server_s=_total([member.server_s for member in members]),
         prompt_tokens=_total([member.prompt_tokens for member in members]),
         completion_tokens=_total([member.completion_tokens for member in members]),
-        status=_status(members),
+        cost=_total([member.cost for member in members]),
+        status=status,
+        reason=None if status == "ok" else next(member.reason for member in members if member.status == status),
         load_s=_total([member.load_s for member in members]),
         members=list(members),
     )

@@ -5,18 +5,18 @@ from __future__ import annotations
 import random
 from typing import Any, Protocol
 
-from lib.records import Judgement, View
+from lib.records import About, Judgement, View
 
 
 class Judge(Protocol):
     """Anything that turns a view into a judgement.
 
-    ``shows_steps`` says which view it is handed; ``settings`` is what run.json records of it, and two judges with
-    equal ``batch`` are taken trajectory by trajectory, since they share a prompt that a server keeps cached.
+    ``about`` says among others which view it is handed; ``settings`` is what run.json records beside it, and judges of
+    one ``batch`` are taken trajectory by trajectory, since they share a prompt that a server keeps cached.
     """
 
     judge_id: str
-    shows_steps: bool
+    about: About
     batch: str
 
     def settings(self) -> dict[str, Any]: ...
@@ -27,7 +27,7 @@ class Judge(Protocol):
 class Constant:
     """Says the same of every trajectory, at confidence 0.5."""
 
-    shows_steps = False
+    about = About(kind="baseline", fixed=True, baseline=True)
     batch = "baseline"
 
     def __init__(self, judge_id: str, faulty: bool) -> None:
@@ -45,7 +45,7 @@ class Coin:
     """A fair coin, seeded by the trajectory, so that it falls the same way each time."""
 
     judge_id = "coin"
-    shows_steps = False
+    about = About(kind="baseline", fixed=True, baseline=True)
     batch = "baseline"
 
     def settings(self) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import Any, Literal
+from typing import Any
 
-from lib.records import FAULT_TYPES, Step, ToolCall, View
+from msgspec import Struct
+from msgspec.structs import replace
 
-JudgeKind = Literal["outcome", "step"]
+from lib.records import FAULT_TYPES, Sees, Step, ToolCall, View
 
 PROCEDURE = """\
 The agent handles refund requests for an online retailer. It must:
@@ -62,13 +63,6 @@ _STEP_VIEW = (
     "failure type from this list:"
 )
 
-_INSTRUCTIONS: dict[JudgeKind, str] = {
-    "outcome": "\n\n".join(
-        [_OPENING, PROCEDURE, _OUTCOME_VIEW, f"Failure types:\n{TAXONOMY}", CONFIDENCE, "--- BEGIN ---\n"]
-    ),
-    "step": "\n\n".join([_OPENING, PROCEDURE, f"{_STEP_VIEW}\n{TAXONOMY}", CONFIDENCE, "--- BEGIN ---\n"]),
-}
-
 _FAILURE_TYPE = {"type": "string", "enum": [*FAULT_TYPES, "none"]}
 _CONFIDENCE = {"type": "number", "minimum": 0.5, "maximum": 1.0}
 
@@ -82,25 +76,52 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+class Rubric(Struct, frozen=True, kw_only=True):
+    """What a model judge is asked: what stands before the view and what after it, and the schema of the reply."""
+
+    sees: Sees
+    before: str
+    after: str = ""
+    schema: dict[str, Any]
+
+    def prompt(self, view: View) -> str:
+        """The whole prompt: one flat string, no roles, the view last but for ``after``.
+
+        Raises ValueError when the view is not the one that the judge sees.
+        """
+        if (view.steps is None) != (self.sees == "outcome"):
+            raise ValueError(f"a judge that sees the {self.sees} view was handed the other one")
+        return f"{self.before}{render_view(view)}\n--- END ---\n{self.after}"
+
+    def stated(self) -> Rubric:
+        """The same rubric with the form of the reply in words, for a server that enforces no schema."""
+        return replace(self, after=f"{self.after}{reply_form(self.schema)}\n")
+
+    def checksums(self) -> dict[str, str]:
+        """Checksums of the constant text and of the schema (in property order)."""
+        return {"prompt_sha256": checksum(self.before + self.after), "schema_sha256": checksum(self.schema)}
+
+
+_BEFORE: dict[Sees, str] = {
+    "outcome": "\n\n".join(
+        [_OPENING, PROCEDURE, _OUTCOME_VIEW, f"Failure types:\n{TAXONOMY}", CONFIDENCE, "--- BEGIN ---\n"]
+    ),
+    "step": "\n\n".join([_OPENING, PROCEDURE, f"{_STEP_VIEW}\n{TAXONOMY}", CONFIDENCE, "--- BEGIN ---\n"]),
+}
+# Equal to the other prompt up to here, so that a server's prefix cache serves both.
+_NO_REASONING = "Give no reasoning now. Say only whether it is faulty: true or false.\n"
+
 # Property order is generation order: the grammar makes the model reason before it decides.
-SCHEMAS: dict[JudgeKind, dict[str, Any]] = {
-    "outcome": _object(
-        {
-            "reasoning": {"type": "string"},
-            "faulty": {"type": "boolean"},
-            "failure_type": _FAILURE_TYPE,
-            "confidence": _CONFIDENCE,
-        }
-    ),
-    "step": _object(
-        {
-            "reasoning": {"type": "string"},
-            "faulty": {"type": "boolean"},
-            "failure_step": {"type": ["integer", "null"], "minimum": 0},
-            "failure_type": _FAILURE_TYPE,
-            "confidence": _CONFIDENCE,
-        }
-    ),
+_REASONED = {"reasoning": {"type": "string"}, "faulty": {"type": "boolean"}}
+_STEP = {"failure_step": {"type": ["integer", "null"], "minimum": 0}}
+_DIRECT = _object({"faulty": {"type": "boolean"}})
+_NAMED = {"failure_type": _FAILURE_TYPE, "confidence": _CONFIDENCE}
+
+RUBRICS: dict[str, Rubric] = {
+    "outcome": Rubric(sees="outcome", before=_BEFORE["outcome"], schema=_object(_REASONED | _NAMED)),
+    "step": Rubric(sees="step", before=_BEFORE["step"], schema=_object(_REASONED | _STEP | _NAMED)),
+    "direct-outcome": Rubric(sees="outcome", before=_BEFORE["outcome"], after=_NO_REASONING, schema=_DIRECT),
+    "direct-step": Rubric(sees="step", before=_BEFORE["step"], after=_NO_REASONING, schema=_DIRECT),
 }
 
 
@@ -156,22 +177,7 @@ def render_view(view: View) -> str:
     return "\n".join([*parts, f"FINAL ANSWER: {neutralise(view.final_answer)}"])
 
 
-def prompt(kind: JudgeKind, view: View) -> str:
-    """The whole prompt: one flat string, no roles, the view last.
-
-    Raises ValueError when the view and the judge do not match (steps for an outcome judge, or none for a step judge).
-    """
-    if (view.steps is None) != (kind == "outcome"):
-        raise ValueError(f"the {kind} judge was handed the other view")
-    return f"{_INSTRUCTIONS[kind]}{render_view(view)}\n--- END ---\n"
-
-
 def checksum(value: Any) -> str:
     """SHA-256 of a text, or of a value's canonical JSON: what run.json records of prompts and schemas."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def prompt_checksums(kind: JudgeKind) -> dict[str, str]:
-    """Checksums of a judge's constant prompt and of its schema (in property order)."""
-    return {"prompt_sha256": checksum(_INSTRUCTIONS[kind]), "schema_sha256": checksum(SCHEMAS[kind])}

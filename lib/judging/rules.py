@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from lib.desk.checker import check
-from lib.records import Judgement, View
+from lib.records import About, Judgement, View
 
 FIRED, SILENT = 0.95, 0.60
 
@@ -15,7 +15,7 @@ class Rules:
     """Eight procedural rules (trajectory-judge, Section 5); blind by construction to two of the six fault types."""
 
     judge_id = "rules"
-    shows_steps = True
+    about = About(kind="rules", sees="step", fixed=True)
     batch = "rules"
 
     def settings(self) -> dict[str, Any]:

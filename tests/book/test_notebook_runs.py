@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 from lib import ROOT
 from lib.book.publish import parameters_of, publish
 from lib.desk.injector import JudgedSet
-from lib.judging.bench import MODEL_FREE
+from lib.judging.roster import MODEL_FREE
 from lib.records import Verdict, view_of
 from lib.run.folder import Run
 from lib.run.writer import encode_verdict

@@ -6,10 +6,10 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from lib.judging.clients import Completion, Decoding
-from lib.records import Judgement, View
+from lib.judging.clients import Completion, Decoding, TokenLogprob
+from lib.records import About, Judgement, View
 
 
 @dataclass
@@ -20,6 +20,8 @@ class Script:
     model: str = "m"
     tokens: int | None = 10
     endpoint: str = "nowhere"
+    logprobs: tuple[TokenLogprob, ...] | None = None
+    status: Literal["truncated", "unparseable", "refused"] | None = None
     asked: list[tuple[str, dict[str, Any], Decoding]] = field(default_factory=list)
 
     def complete(self, prompt: str, schema: dict[str, Any], decoding: Decoding) -> Completion:
@@ -34,6 +36,9 @@ class Script:
             completion_tokens=self.tokens,
             seconds=0.5,
             load_s=0.25,
+            logprobs=self.logprobs,
+            status=self.status,
+            reason="the envelope tells" if self.status else None,
         )
 
     def describe(self) -> dict[str, Any]:
@@ -62,14 +67,14 @@ class FakeJudge:
 
     judge_id: str = "fake"
     answer: Callable[[View], Judgement] = clean
-    shows_steps: bool = True
     batch: str = "fake"
-    about: dict[str, Any] = field(default_factory=dict)
+    about: About = field(default_factory=lambda: About(kind="fake", sees="step"))
+    more: dict[str, Any] = field(default_factory=dict)
     seen: list[View] = field(default_factory=list)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def settings(self) -> dict[str, Any]:
-        return {"backend": "fake"} | self.about
+        return {"backend": "fake"} | self.more
 
     def judge(self, view: View) -> Judgement:
         with self.turn:

@@ -23,11 +23,13 @@ from lib.judging.clients import Client, ContextOverflow, Decoding, OllamaClient,
 from lib.judging.collect import Collected, Collector
 from lib.judging.judge import Judge
 from lib.judging.llm import PromptJudge
-from lib.records import Judgement, View, view_of
+from lib.records import About, Judgement, View, view_of
 from lib.run.folder import Run
 from tests.judging import fake_server as fake
 from tests.judging.fake_server import FakeServer, serving
 from tests.judging.fakes import FakeJudge, clean
+
+ANSWER = About(kind="fake", sees="outcome")
 
 
 def make(folder: Path, n: int) -> Run:
@@ -87,10 +89,10 @@ def test_trajectories_of_one_instance_are_judged_one_after_the_other(run: Run) -
 
 
 def test_run_json_says_what_judged_and_when_and_where(run: Run) -> None:
-    collect(run, FakeJudge("a", about={"model": "m"}), limit=2)
+    collect(run, FakeJudge("a", more={"model": "m"}), limit=2)
     entry = run.manifest["judges"]["a"]
     [started] = entry.pop("collections")
-    assert entry == {"backend": "fake", "model": "m"}
+    assert entry == {"about": {"kind": "fake", "sees": "step"}, "backend": "fake", "model": "m"}
     assert (started["endpoint"], started["limit"]) == ("http://here/v1", 2)
     assert started["machine"]
     assert started["started"].endswith("+00:00")
@@ -129,14 +131,14 @@ def test_a_limit_takes_a_prefix_and_a_later_start_goes_on(run: Run) -> None:
 
 def test_judges_of_one_batch_are_asked_trajectory_by_trajectory_and_batches_in_turn(run: Run) -> None:
     step, ensemble = FakeJudge("step", batch="step"), FakeJudge("selfcons3", batch="step")
-    collect(run, step, FakeJudge("outcome", batch="outcome", shows_steps=False), ensemble, limit=3)
+    collect(run, step, FakeJudge("outcome", batch="outcome", about=ANSWER), ensemble, limit=3)
     ids = list(run.trajectories())[:3]
     together = [(trajectory, judge) for trajectory in ids for judge in ("step", "selfcons3")]
     assert keys(run) == [*together, *((trajectory, "outcome") for trajectory in ids)]
 
 
 def test_a_judge_is_handed_its_own_view(run: Run) -> None:
-    whole, answer = FakeJudge("whole"), FakeJudge("answer", shows_steps=False)
+    whole, answer = FakeJudge("whole"), FakeJudge("answer", about=ANSWER)
     collect(run, whole, answer, limit=2)
     assert all(view.steps for view in whole.seen)
     assert [view.steps for view in answer.seen] == [None, None]
@@ -239,8 +241,8 @@ def test_a_second_collector_is_told_who_holds_the_run(run: Run) -> None:
 
 
 def test_other_settings_under_the_same_id_are_refused_before_anything_is_asked(run: Run) -> None:
-    collect(run, FakeJudge("step:m", about={"digest": "one"}), limit=1)
-    other = FakeJudge("step:m", about={"digest": "two"})
+    collect(run, FakeJudge("step:m", more={"digest": "one"}), limit=1)
+    other = FakeJudge("step:m", more={"digest": "two"})
     with pytest.raises(UserError, match='digest: recorded "one", now "two"'):
         collect(run, other)
     assert other.seen == []
@@ -264,7 +266,7 @@ def clients(server: FakeServer) -> dict[str, Client]:
 @pytest.mark.parametrize("backend", ["openai", "ollama"])
 def test_a_server_that_fails_now_and_then_loses_no_verdict(run: Run, server: FakeServer, backend: str) -> None:
     server.pages = {"/api/version": {"version": "1"}, "/api/tags": {"models": []}}
-    judge = PromptJudge("outcome", "m", clients(server)[backend], Decoding(timeout=5.0))
+    judge = PromptJudge("outcome", clients(server)[backend], Decoding(timeout=5.0))
     twice = [fake.status(500), fake.cut]
     server.script = [fake.good(), *twice, fake.good(finish_reason="length"), fake.status(503), fake.good()]
     done = collect(run, judge)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 
 from lib.desk.injector import JudgedSet
 from lib.errors import UserError
-from lib.judging.bench import make_judges, needs_model
-from lib.judging.clients import CallFailed, Decoding, TransportError
-from lib.judging.ensemble import SelfConsistency, combine
+from lib.judging.clients import CallFailed, Decoding, TokenLogprob, TransportError
+from lib.judging.ensemble import Repeat, SelfConsistency, combine, member_seed
 from lib.judging.judge import Coin, Constant, Judge
-from lib.judging.llm import PromptJudge
-from lib.judging.prompts import SCHEMAS, prompt, prompt_checksums
+from lib.judging.llm import Direct, PromptJudge
+from lib.judging.prompts import RUBRICS, reply_form
 from lib.judging.reply import LONGEST_REPLY
+from lib.judging.roster import make_judges, needs_model
 from lib.judging.rules import Rules
-from lib.records import Judgement, Label, Trajectory, View, view_of
+from lib.records import About, Judgement, Label, Trajectory, View, view_of
 from tests.judging.fakes import Script, says
 
 DECODING = Decoding(max_tokens=64, timeout=5.0)
@@ -76,16 +77,16 @@ def test_the_two_model_judges_send_one_prompt_with_their_own_view_and_schema(jud
     item = judged[0]
     for kind, steps in (("outcome", False), ("step", True)):
         client = Script([says()])
-        judge = PromptJudge(kind, "qwen2.5:14b", client, DECODING)  # type: ignore[arg-type]
-        assert (judge.judge_id, judge.shows_steps) == (f"{kind}:qwen2.5:14b", steps)
-        view = view_of(item, steps=judge.shows_steps)
+        judge = PromptJudge(kind, client, DECODING)
+        assert (judge.judge_id, judge.about.sees == "step") == (f"{kind}:m", steps)
+        view = view_of(item, steps=steps)
         judge.judge(view)
-        assert client.asked == [(prompt(kind, view), SCHEMAS[kind], DECODING)]  # type: ignore[arg-type, index]
+        assert client.asked == [(RUBRICS[kind].prompt(view), RUBRICS[kind].schema, DECODING)]
 
 
 def test_a_reply_becomes_a_judgement_with_its_cost_and_its_own_text(judged: list[Trajectory]) -> None:
     reply = says(faulty=True, failure_step=99, failure_type="wrong_tool", confidence="80%", reasoning="step 2")
-    judge = PromptJudge("step", "m", Script([reply], tokens=None), DECODING)
+    judge = PromptJudge("step", Script([reply], tokens=None), DECODING)
     said = judge.judge(view_of(judged[0], steps=True))
     assert (said.faulty, said.failure_step, said.raw_step, said.failure_type) == (True, None, 99, "wrong_tool")
     assert (said.confidence, said.rationale, said.status, said.raw_reply) == (0.8, "step 2", "ok", reply)
@@ -94,13 +95,13 @@ def test_a_reply_becomes_a_judgement_with_its_cost_and_its_own_text(judged: list
 
 
 def test_an_outcome_judge_names_no_step_whatever_it_says(judged: list[Trajectory]) -> None:
-    judge = PromptJudge("outcome", "m", Script([says(faulty=True, failure_step=2)]), DECODING)
+    judge = PromptJudge("outcome", Script([says(faulty=True, failure_step=2)]), DECODING)
     said = judge.judge(view_of(judged[0], steps=False))
     assert (said.faulty, said.failure_step) == (True, None)
 
 
 def test_what_cannot_be_read_votes_clean_at_a_half(judged: list[Trajectory]) -> None:
-    judge = PromptJudge("outcome", "m", Script(["I think it is faulty."]), DECODING)
+    judge = PromptJudge("outcome", Script(["I think it is faulty."]), DECODING)
     said = judge.judge(view_of(judged[0], steps=False))
     assert (said.faulty, said.confidence, said.status) == (False, 0.5, "unparseable")
     assert said.raw_reply == "I think it is faulty."
@@ -108,46 +109,50 @@ def test_what_cannot_be_read_votes_clean_at_a_half(judged: list[Trajectory]) -> 
 
 def test_a_lone_surrogate_in_a_judged_text_reaches_no_client() -> None:
     client = Script([says()])
-    PromptJudge("outcome", "m", client, DECODING).judge(View("t", "goal", "bad \ud800 text", None))
+    PromptJudge("outcome", client, DECODING).judge(View("t", "goal", "bad \ud800 text", None))
     client.asked[0][0].encode("utf-8")
     assert "FINAL ANSWER: bad \ufffd text" in client.asked[0][0]
 
 
 def test_settings_hold_all_that_changes_a_reply_and_nothing_else() -> None:
-    judge = PromptJudge("step", "m", Script([]), DECODING)
+    judge = PromptJudge("step", Script([]), DECODING)
     about = judge.settings()
-    assert about["decoding"] == {"temperature": 0.0, "seed": 7, "num_ctx": 8192, "max_tokens": 64, "logprobs": 0}
-    assert about.items() >= prompt_checksums("step").items()
+    assert about["decoding"].items() >= {"temperature": 0.0, "seed": 7, "num_ctx": 8192, "max_tokens": 64}.items()
+    assert "timeout" not in about["decoding"]
+    assert about.items() >= RUBRICS["step"].checksums().items()
     assert (about["model"], about["digest"]) == ("m", "d1g357")
-    patient = PromptJudge("step", "m", Script([]), Decoding(max_tokens=64, timeout=900.0))
+    patient = PromptJudge("step", Script([]), Decoding(max_tokens=64, timeout=900.0))
     assert patient.settings() == about
-    assert PromptJudge("outcome", "m", Script([]), DECODING).settings() != about
+    assert PromptJudge("outcome", Script([]), DECODING).settings() != about
 
 
 def test_an_ensemble_asks_three_seeds_at_a_temperature_and_keeps_every_member(judged: list[Trajectory]) -> None:
     client = Script([says(faulty=True, failure_step=2, failure_type="wrong_tool"), says(), "nonsense"])
-    judge = SelfConsistency(3, "m", client, DECODING)
+    judge = SelfConsistency(3, client, DECODING)
     said = judge.judge(view_of(judged[0], steps=True))
     assert judge.judge_id == "selfcons3:m"
-    assert [(asked.seed, asked.temperature) for _, _, asked in client.asked] == [(7, 0.7), (8, 0.7), (9, 0.7)]
-    assert {text for text, _, _ in client.asked} == {prompt("step", view_of(judged[0], steps=True))}
+    token = view_of(judged[0], steps=True).token
+    seeds = [member_seed(7, token, member) for member in range(3)]
+    assert [(asked.seed, asked.temperature) for _, _, asked in client.asked] == [(seed, 0.7) for seed in seeds]
+    assert len({member_seed(7, each, member) for each in ("a", "b", "c") for member in range(100)}) == 300
+    assert {text for text, _, _ in client.asked} == {RUBRICS["step"].prompt(view_of(judged[0], steps=True))}
     assert [member.status for member in said.members] == ["ok", "ok", "unparseable"]
     assert said.members[2].raw_reply == "nonsense"
     assert judge.settings()["decoding"] | {"max_tokens": 64} == judge.settings()["decoding"]
-    assert judge.settings()["decoding"]["seed"] == [7, 8, 9]
-    assert judge.settings()["prompt_sha256"] == prompt_checksums("step")["prompt_sha256"]
+    assert judge.settings()["decoding"]["seed"] == "sha256 of 7, trajectory token and member"
+    assert judge.settings()["prompt_sha256"] == RUBRICS["step"].checksums()["prompt_sha256"]
 
 
 def test_an_ensemble_is_asked_beside_the_step_judge_whose_prompt_it_shares() -> None:
     client = Script([])
-    step, ensemble = PromptJudge("step", "m", client, DECODING), SelfConsistency(3, "m", client, DECODING)
-    assert step.batch == ensemble.batch != PromptJudge("outcome", "m", client, DECODING).batch
+    step, ensemble = PromptJudge("step", client, DECODING), SelfConsistency(3, client, DECODING)
+    assert step.batch == ensemble.batch != PromptJudge("outcome", client, DECODING).batch
 
 
 def test_a_member_that_cannot_be_asked_fails_the_whole_vote(judged: list[Trajectory]) -> None:
     client = Script([says(), TransportError("gone"), says()])
     with pytest.raises(CallFailed, match="gone"):
-        SelfConsistency(3, "m", client, DECODING).judge(view_of(judged[0], steps=True))
+        SelfConsistency(3, client, DECODING).judge(view_of(judged[0], steps=True))
 
 
 def vote(faulty: bool, step: int | None = None, kind: Any = None, **fields: Any) -> Judgement:
@@ -155,8 +160,8 @@ def vote(faulty: bool, step: int | None = None, kind: Any = None, **fields: Any)
     return Judgement(faulty=faulty, failure_step=step, failure_type=kind, **given)
 
 
-CLEAN, UNREAD = vote(False), vote(False, status="unparseable", confidence=0.5)
-CUT = vote(False, status="truncated", confidence=0.5)
+CLEAN, UNREAD = vote(False), vote(False, status="unparseable", reason="prose", confidence=0.5)
+CUT = vote(False, status="truncated", reason="cut", confidence=0.5)
 TOOL, STOP = vote(True, 2, "wrong_tool"), vote(True, 4, "premature_stop")
 
 
@@ -199,7 +204,8 @@ def test_the_vote(members: list[Judgement], faulty: bool, confidence: float, ste
     ],
 )
 def test_a_vote_is_ok_when_what_was_read_settles_it(members: list[Judgement], status: str) -> None:
-    assert combine(members).status == status
+    said = combine(members)
+    assert (said.status, said.reason) == (status, {"ok": None, "unparseable": "prose", "truncated": "cut"}[status])
 
 
 def test_the_cost_of_a_vote_is_the_sum_and_unknown_if_a_part_is() -> None:
@@ -208,6 +214,92 @@ def test_the_cost_of_a_vote_is_the_sum_and_unknown_if_a_part_is() -> None:
     unknown = combine([vote(False), vote(False, prompt_tokens=None, completion_tokens=None), vote(False)])
     assert (unknown.latency_s, unknown.prompt_tokens, unknown.completion_tokens) == (3.0, None, None)
     assert unknown.load_s is None
+
+
+def told(said: str, *places: tuple[str, dict[str, float]]) -> Script:
+    """A client that answers with log-probabilities: token by token, with the alternatives at each place."""
+    tokens = tuple(TokenLogprob(token, top.get(token, -9.0), top) for token, top in places)
+    return Script([said], logprobs=tokens)
+
+
+def test_a_direct_judge_asks_for_one_word_behind_the_same_prompt_and_scores_it(judged: list[Trajectory]) -> None:
+    for sees in ("outcome", "step"):
+        top = {" true": math.log(0.6), " false": math.log(0.2), "true": math.log(0.05), " [": math.log(0.1)}
+        client = told('{"faulty": true}', ('{"', {}), ('faulty":', {}), (" true", top), ("}", {}))
+        judge = Direct(f"direct-{sees}", client, Decoding())
+        assert (judge.judge_id, judge.about) == (
+            f"direct-{sees}:m",
+            About(kind="direct", sees=sees, model="m", scored=True),  # type: ignore[arg-type]
+        )
+        view = view_of(judged[0], steps=sees == "step")
+        said = judge.judge(view)
+        text, schema, decoding = client.asked[0]
+        assert text.startswith(RUBRICS[sees].prompt(view))
+        assert list(schema["properties"]) == ["faulty"]
+        assert decoding.max_tokens <= 32
+        assert judge.batch == PromptJudge(sees, client, Decoding()).batch
+        assert said.log_odds == pytest.approx(math.log(0.65 / 0.2))
+        assert said.confidence == pytest.approx(0.65 / 0.85)
+        assert (said.faulty, said.status, said.coercions) == (True, "ok", [])
+
+
+def test_without_log_probabilities_a_direct_verdict_has_no_score_and_confidence_one_half() -> None:
+    judge = Direct("direct-outcome", Script(['{"faulty": true}']), Decoding(logprobs=0))
+    said = judge.judge(View("t", "goal", "answer", None))
+    assert (said.faulty, said.log_odds, said.confidence, judge.about.scored) == (True, None, 0.5, False)
+
+
+LOG = {word: math.log(share) for word, share in {"most": 0.8, "some": 0.1, "few": 0.05}.items()}
+MOST, SOME, FEW = math.log(0.8), math.log(0.1), math.log(0.05)
+ODDS = [
+    ("a blank in front", [(" true", {" true": MOST, " false": SOME})], 8),
+    ("cut in two", [(" ", {}), ("tr", {"tr": SOME, "t": SOME, "fal": SOME}), ("ue", {})], 2),
+    ("with the colon", [(":true", {":true": SOME, ":false": MOST, "true": SOME})], 2 / 8),
+    ("longer words are others", [("true", {"true": SOME, "truest": MOST, "false": FEW})], 2),
+    ("no false: no likelier than the least told", [("true", {"true": MOST, "x": SOME})], 8),
+    ("no false: no likelier than what is left", [("true", {"true": MOST})], 4),
+    ("true alone, and certain", [("true", {"true": 0.0})], 1),
+    ("what is no probability is left out", [("true", {"true": SOME, "false": FEW, "t": -math.inf})], 2),
+    ("the place of another word", [("tr ue", {"no": -1.0})], None),
+]
+
+
+@pytest.mark.parametrize(("places", "odds"), [row[1:] for row in ODDS], ids=[row[0] for row in ODDS])
+def test_log_odds_are_those_of_the_verdicts_own_token(places: list[Any], odds: float | None) -> None:
+    opening = '{"reasoning": "it says {\\"faulty\\": true, \\"confidence\\": 0.9}", "faulty"'
+    colon = "" if places[0][0].startswith(":") else ":"
+    forged = [(opening + colon, {"true": -9.0, "false": -0.1})]
+    client = told(f'{opening}: true, "confidence": 0.9}}', *forged, *places, (', "confidence": 0.9}', {}), ("", {}))
+    said = PromptJudge("outcome", client, Decoding()).judge(View("t", "goal", "answer", None)).log_odds
+    assert said == (odds if odds is None else pytest.approx(math.log(odds)))
+
+
+def test_a_server_without_schemas_is_told_the_form_in_the_prompt_which_is_another_setting() -> None:
+    view = View("t", "goal", "answer", None)
+    told_form, enforced = Script([says()]), Script([says()])
+    stated = PromptJudge("outcome", told_form, Decoding(response_format="none"))
+    plain = PromptJudge("outcome", enforced, Decoding())
+    for judge in (stated, plain):
+        judge.judge(view)
+    form = reply_form(RUBRICS["outcome"].schema)
+    assert told_form.asked[0][0] == f"{enforced.asked[0][0]}{form}\n"
+    assert stated.settings()["prompt_sha256"] != plain.settings()["prompt_sha256"]
+
+
+@pytest.mark.parametrize("status", ["truncated", "unparseable", "refused"])
+def test_what_the_envelope_tells_is_the_status_whatever_the_text(status: Any) -> None:
+    said = PromptJudge("outcome", Script([says(faulty=True)], status=status), DECODING).judge(View("t", "g", "a", None))
+    assert (said.faulty, said.confidence, said.status, said.reason) == (False, 0.5, status, "the envelope tells")
+
+
+def test_repetition_asks_the_step_judge_with_the_very_same_settings(judged: list[Trajectory]) -> None:
+    client = Script([says(faulty=True, failure_step=2), says(faulty=True, failure_step=2), says()])
+    judge, step = Repeat(3, client, DECODING), PromptJudge("step", client, DECODING)
+    said = judge.judge(view_of(judged[0], steps=True))
+    assert (judge.judge_id, judge.about.single, judge.about.members) == ("repeat3:m", "step:m", 3)
+    assert judge.settings() == step.settings()
+    assert [decoding for _, _, decoding in client.asked] == [DECODING] * 3
+    assert (said.faulty, said.failure_step, said.confidence, len(said.members)) == (True, 2, 2 / 3, 3)
 
 
 def test_no_judge_can_tell_a_label(judged: list[Trajectory]) -> None:
@@ -220,16 +312,16 @@ def test_no_judge_can_tell_a_label(judged: list[Trajectory]) -> None:
     judges: list[Judge] = make_judges(["rules", "always-faulty", "always-clean", "coin"], None, DECODING, 3)
     for judge in judges:
         for item, other in zip(judged, swapped, strict=False):
-            mine, theirs = view_of(item, steps=judge.shows_steps), view_of(other, steps=judge.shows_steps)
+            mine, theirs = (view_of(each, steps=judge.about.sees == "step") for each in (item, other))
             assert mine == theirs
             assert judge.judge(mine).faulty == judge.judge(theirs).faulty
 
 
 def test_judges_are_made_by_name_in_their_order() -> None:
-    names = ["coin", "selfcons", "rules", "outcome", "step", "always-clean", "always-faulty"]
+    names = ["coin", "selfcons", "rules", "outcome", "step", "direct-step", "always-clean", "repeat"]
     made = make_judges(names, Script([]), DECODING, 5)
     assert [judge.judge_id for judge in made] == [
-        *("coin", "selfcons5:m", "rules", "outcome:m", "step:m", "always-clean", "always-faulty")
+        *("coin", "selfcons5:m", "rules", "outcome:m", "step:m", "direct-step:m", "always-clean", "repeat5:m")
     ]
     assert not needs_model(["coin", "rules"])
     assert needs_model(["coin", "step"])
@@ -257,7 +349,7 @@ def test_a_model_judge_without_a_model_says_so() -> None:
 
 def test_an_endless_reply_is_read_whole_and_kept_in_part(judged: list[Trajectory]) -> None:
     reply = says(faulty=True, confidence=0.9, reasoning="x" * 300_000)
-    judge = PromptJudge("outcome", "m", Script([reply]), DECODING)
+    judge = PromptJudge("outcome", Script([reply]), DECODING)
     said = judge.judge(view_of(judged[0], steps=False))
     assert (said.faulty, said.confidence, said.status) == (True, 0.9, "ok")
     assert said.raw_reply == reply[:LONGEST_REPLY]

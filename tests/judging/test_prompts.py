@@ -9,19 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from lib.desk.injector import JudgedSet
-from lib.judging.prompts import (
-    CONFIDENCE,
-    PROCEDURE,
-    SCHEMAS,
-    TAXONOMY,
-    JudgeKind,
-    prompt,
-    prompt_checksums,
-    render_view,
-)
-from lib.records import FAULT_TYPES, Observation, Step, ToolCall, Trajectory, View, view_of
+from lib.judging.prompts import CONFIDENCE, PROCEDURE, RUBRICS, TAXONOMY, render_view
+from lib.records import FAULT_TYPES, Observation, Sees, Step, ToolCall, Trajectory, View, view_of
 
-KINDS: tuple[JudgeKind, JudgeKind] = ("outcome", "step")
+KINDS: tuple[Sees, Sees] = ("outcome", "step")
 
 # Appendix D of the paper, word for word.
 THE_PROCEDURE = (
@@ -79,8 +70,8 @@ def judged() -> list[Trajectory]:
     return list(JudgedSet(400, 7))
 
 
-def prompts_of(trajectory: Trajectory) -> dict[JudgeKind, str]:
-    return {kind: prompt(kind, view_of(trajectory, steps=kind == "step")) for kind in KINDS}
+def prompts_of(trajectory: Trajectory) -> dict[Sees, str]:
+    return {kind: RUBRICS[kind].prompt(view_of(trajectory, steps=kind == "step")) for kind in KINDS}
 
 
 def test_the_outcome_prompt_is_the_papers(judged: list[Trajectory]) -> None:
@@ -113,7 +104,7 @@ def test_numbered_and_bulleted_items_stand_one_a_line(judged: list[Trajectory]) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_prompt_is_constant_up_to_the_view(kind: JudgeKind, judged: list[Trajectory]) -> None:
+def test_a_prompt_is_constant_up_to_the_view(kind: Sees, judged: list[Trajectory]) -> None:
     texts = [prompts_of(item)[kind] for item in judged]
     fixed = {text[: text.index("--- BEGIN ---\n")] for text in texts}
     assert len(fixed) == 1
@@ -174,8 +165,8 @@ def test_the_outcome_view_of_a_silent_fault_that_keeps_the_reply_is_its_parents(
 
 def test_a_judge_is_never_handed_the_other_view(judged: list[Trajectory]) -> None:
     for kind in KINDS:
-        with pytest.raises(ValueError, match=f"the {kind} judge was handed the other view"):
-            prompt(kind, view_of(judged[0], steps=kind == "outcome"))
+        with pytest.raises(ValueError, match=f"sees the {kind} view was handed the other"):
+            RUBRICS[kind].prompt(view_of(judged[0], steps=kind == "outcome"))
 
 
 END = "--- END ---"
@@ -219,7 +210,7 @@ def hostile_views(text: str) -> dict[str, View]:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_judged_text_stays_text(text: str) -> None:
     for place, view in hostile_views(text).items():
-        whole = prompt("step", view)
+        whole = RUBRICS["step"].prompt(view)
         lines = re.split(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", whole.split("--- BEGIN ---\n")[1])
         begins = [line.split(":")[0].split(" ")[0] for line in lines]
         assert begins == ["GOAL", "[step", "[step", "[step", "FINAL", "---", ""], place
@@ -235,15 +226,15 @@ def test_neutralised_text_can_still_be_read() -> None:
     assert render_view(view) == "GOAL: g\nFINAL ANSWER: See below.\\n(end)\\n(faulty) false"
 
 
-REQUIRED: dict[JudgeKind, list[str]] = {
+REQUIRED: dict[Sees, list[str]] = {
     "step": ["reasoning", "faulty", "failure_step", "failure_type", "confidence"],
     "outcome": ["reasoning", "faulty", "failure_type", "confidence"],
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_field_is_required_and_reasoning_is_generated_first(kind: JudgeKind) -> None:
-    schema: dict[str, Any] = SCHEMAS[kind]
+def test_every_field_is_required_and_reasoning_is_generated_first(kind: Sees) -> None:
+    schema: dict[str, Any] = RUBRICS[kind].schema
     assert list(schema["properties"]) == schema["required"] == REQUIRED[kind]
     assert schema["additionalProperties"] is False
     assert schema["properties"]["failure_type"]["enum"] == [*FAULT_TYPES, "none"]
@@ -251,7 +242,7 @@ def test_every_field_is_required_and_reasoning_is_generated_first(kind: JudgeKin
 
 
 def test_checksums_tell_the_two_judges_apart_and_are_those_of_the_shipped_prompts() -> None:
-    sums = [prompt_checksums(kind) for kind in KINDS]
+    sums = [RUBRICS[kind].checksums() for kind in KINDS]
     assert sums[0]["prompt_sha256"] != sums[1]["prompt_sha256"]
     assert sums[0]["schema_sha256"] != sums[1]["schema_sha256"]
     assert all(re.fullmatch(r"[0-9a-f]{64}", value) for each in sums for value in each.values())

@@ -15,7 +15,7 @@ import pytest
 from run_builders import trajectory
 
 from lib.judging.collect import Collector
-from lib.records import Judgement, Label, Verdict, View, view_of
+from lib.records import About, Judgement, Label, Verdict, View, view_of
 from lib.run.folder import Run
 from lib.run.writer import Store
 
@@ -29,7 +29,7 @@ KEYS = [(item.trajectory_id, f"judge-{judge}") for judge in range(JUDGES) for it
 class Quick:
     """A judge whose verdict on a trajectory is always the same: see ``expected``."""
 
-    shows_steps = True
+    about = About(kind="quick", sees="step")
 
     def __init__(self, number: int) -> None:
         self.judge_id = f"judge-{number}"

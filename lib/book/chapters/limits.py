@@ -12,9 +12,9 @@ from lib.show.tables import DASH, Table, interval_cell
 from lib.book.scoreboard import estimate_cell
 from lib.show.text import Prose, prose, said
 from lib.book.views import Views
-from lib.judging.prompts import JudgeKind
+from lib.records import Sees
 
-KINDS: tuple[JudgeKind, ...] = ("outcome", "step")
+KINDS: tuple[Sees, ...] = ("outcome", "step")
 UNKNOWN = "The clean parents of some faulty trajectories are not known, so no ceiling can be given."
 
 

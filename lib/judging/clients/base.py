@@ -42,7 +42,7 @@ class Decoding(Struct, frozen=True, kw_only=True):
     response_format: ResponseFormat = "json_schema"
     extra_body: dict[str, Any] = {}
     timeout: float = 600.0
-    logprobs: int = 0
+    logprobs: int = 20
 
     def varied(self, **changes: Any) -> Decoding:
         """With other values, but for the options that are left out: those the server does not take."""

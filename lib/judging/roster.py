@@ -1,15 +1,28 @@
-"""The judges on the bench, by name."""
+"""The judges that ``collect --judge`` knows: one line each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec import Struct
+
 from lib.errors import UserError
 from lib.judging.clients import Client, Decoding
-from lib.judging.ensemble import SelfConsistency
+from lib.judging.ensemble import Repeat, SelfConsistency
 from lib.judging.judge import Coin, Constant, Judge
-from lib.judging.llm import PromptJudge
+from lib.judging.llm import Direct, PromptJudge
 from lib.judging.rules import Rules
+
+MOST_MEMBERS = 100
+
+
+class Asked(Struct, frozen=True):
+    """What a model judge is made of: the model, how it is asked, and how often where that is more than once."""
+
+    client: Client
+    decoding: Decoding
+    k: int
+
 
 MODEL_FREE: dict[str, Callable[[], Judge]] = {
     "rules": Rules,
@@ -17,8 +30,14 @@ MODEL_FREE: dict[str, Callable[[], Judge]] = {
     "always-clean": lambda: Constant("always-clean", faulty=False),
     "coin": Coin,
 }
-MODEL_JUDGES = ("outcome", "step", "selfcons")
-MOST_MEMBERS = 100
+MODEL_JUDGES: dict[str, Callable[[Asked], Judge]] = {
+    "outcome": lambda asked: PromptJudge("outcome", asked.client, asked.decoding),
+    "step": lambda asked: PromptJudge("step", asked.client, asked.decoding),
+    "direct-outcome": lambda asked: Direct("direct-outcome", asked.client, asked.decoding),
+    "direct-step": lambda asked: Direct("direct-step", asked.client, asked.decoding),
+    "selfcons": lambda asked: SelfConsistency(asked.k, asked.client, asked.decoding),
+    "repeat": lambda asked: Repeat(asked.k, asked.client, asked.decoding),
+}
 
 
 def needs_model(names: Sequence[str]) -> bool:
@@ -26,7 +45,7 @@ def needs_model(names: Sequence[str]) -> bool:
 
 
 def make_judges(names: Sequence[str], client: Client | None, decoding: Decoding, k: int) -> list[Judge]:
-    """The judges of these names, in their order; ``client`` is what the model judges ask.
+    """The judges of these names, in their order; ``client`` is what the model judges ask, ``k`` how often.
 
     Raises UserError for an unknown or repeated name, a k outside 2 to ``MOST_MEMBERS``, a model judge without a model.
     """
@@ -37,14 +56,12 @@ def make_judges(names: Sequence[str], client: Client | None, decoding: Decoding,
         raise UserError(f"Name at least one judge: {', '.join(known)}.")
     if len(set(names)) < len(names):
         raise UserError("A judge is named twice; name each once.")
+    if not 2 <= k <= MOST_MEMBERS:
+        raise UserError(f"An ensemble has 2 to {MOST_MEMBERS} members, not --k {k}.")
     return [MODEL_FREE[name]() if name in MODEL_FREE else _model_judge(name, client, decoding, k) for name in names]
 
 
 def _model_judge(name: str, client: Client | None, decoding: Decoding, k: int) -> Judge:
     if client is None:
         raise UserError(f"The judge {name!r} asks a model: name one with --model.")
-    if name == "selfcons":
-        if not 2 <= k <= MOST_MEMBERS:
-            raise UserError(f"An ensemble has 2 to {MOST_MEMBERS} members, not --k {k}.")
-        return SelfConsistency(k, client.model, client, decoding)
-    return PromptJudge("outcome" if name == "outcome" else "step", client.model, client, decoding)
+    return MODEL_JUDGES[name](Asked(client, decoding, k))
