@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from msgspec.structs import replace
+
 from lib.plans.records import Parameter, Plan, Record, Tool, references
 from lib.records import ToolCall
 
@@ -33,6 +35,22 @@ def plans(record: Record, seed: int) -> list[Plan]:
             if slots is not None:
                 made.append(_plan(record, fault, reached / len(record.expected) if graded else None, slots))
     return made
+
+
+def edited(record: Record, edits: int, rng: Random) -> list[ToolCall]:
+    """The expected calls after one to four edits of different kinds, none of which takes another back."""
+    kinds = [rng.choice(("add", "drop")), "missing_key", "swap", "wrong_tool"]
+    for fault in rng.sample(kinds, edits):
+        slots = FAULTS[fault][0](rng, record, 1)
+        record = replace(record, expected=_renumbered(slots)) if slots is not None else record
+    return record.expected
+
+
+def disjoint(record: Record, calls: Sequence[ToolCall], rng: Random) -> list[ToolCall]:
+    """As many calls as are expected, of tools that neither they nor ``calls`` use, or of all such tools."""
+    made = {call.tool for call in calls}
+    spare = [tool for tool in _unasked(record) if tool.name not in made]
+    return [_call(tool) for tool in rng.sample(spare, min(len(record.expected), len(spare)))]
 
 
 def _plan(record: Record, fault: str, rate: float | None, slots: Sequence[Slot]) -> Plan:

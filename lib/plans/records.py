@@ -94,8 +94,7 @@ class PlanVerdict(Struct, frozen=True, kw_only=True):
     Attributes:
         levels: None where the reply could not be used (``status`` and ``reason`` say why); never a default.
         justifications: one sentence a metric; overall: one on the whole.
-        log_odds: by metric, natural log of p(the level given) / p(any other level); no entry where unknown.
-        reference: what was shown as reference (see ``lib.plans.prompts``); None: nothing was.
+        log_odds: by metric, natural log of p(1) / p(less than 1) at the level's first token; no entry where unknown.
     """
 
     plan_id: str
@@ -105,7 +104,6 @@ class PlanVerdict(Struct, frozen=True, kw_only=True):
     justifications: dict[Metric, str] = {}
     overall: str = ""
     log_odds: dict[Metric, float] = {}
-    reference: str | None = None
     status: Status = "ok"
     reason: str | None = None
     latency_s: Seconds = 0.0
