@@ -5,7 +5,9 @@
   const INK = { light: ["#1a1a1a", "#dddddd"], dark: ["#e6e6e6", "#444b54"] };
 
   const NARROWEST = 120; // pixels of a plot that can still be read
+  const PHONE = 560; // pixels of a column in which panels stand one below another
   const LETTER = 7.5; // pixels of a title's average letter, with room to spare
+  const MENU = 40; // pixels beside a title that the menu takes
 
   function scheme() {
     return document.documentElement.dataset.theme === "dark" ? "dark" : "light";
@@ -48,29 +50,43 @@
     return lines;
   }
 
-  // Where the page is narrower than a chart, text keeps its size: panels stand one below another, the entries of a
-  // legend too, and the plot gets what its labels leave.
-  async function fitted(spec, target) {
-    const wide = await embed(spec);
-    const menu = parseFloat(getComputedStyle(target).paddingRight); // known once Vega has brought its styles
-    const room = target.parentElement.clientWidth - menu;
-    if (widthOf(wide) <= room) return wide;
-    const narrow = JSON.parse(JSON.stringify(spec), (key, value) => (key === "columns" ? 1 : value));
-    narrow.config = Object.assign({}, narrow.config, { legend: { columns: 1, orient: "bottom" } });
-    Object.assign(narrow.title, { frame: "bounds", text: wrapped(narrow.title.text.join(" "), room / LETTER) });
-    const stacked = await embed(narrow);
-    const plot = narrow.spec || narrow;
-    const over = widthOf(stacked) - room;
-    if (over <= 0 || typeof plot.width !== "number") return stacked;
-    plot.width = Math.max(plot.width - over, NARROWEST);
-    return embed(narrow);
+  /** The spec for a column of this width: where that is narrow, panels and the entries of a legend in one column. */
+  function shaped(spec, room) {
+    const narrow = room < PHONE;
+    const copy = JSON.parse(JSON.stringify(spec), (key, value) => (narrow && key === "columns" ? 1 : value));
+    const plot = copy.spec || copy;
+    if (plot.width === "container") plot.width = room / 2;
+    if (narrow) copy.config = Object.assign({}, copy.config, { legend: Object.assign({}, copy.config?.legend, { columns: 1, orient: "bottom" }) });
+    if (copy.title) {
+      const title = copy.title.text ? copy.title : { text: copy.title };
+      const text = wrapped([title.text].flat().join(" "), (room - MENU) / LETTER);
+      copy.title = Object.assign({ anchor: "start" }, title, { frame: "bounds", text });
+    }
+    return [copy, plot];
+  }
+
+  // A chart fills its column while text keeps its size: its plots get what labels and legend leave.
+  async function fitted(spec, room) {
+    const [copy, plot] = shaped(spec, room);
+    let drawn = await embed(copy);
+    let [growth, before] = [1, null]; // pixels of a chart for one of its plots' width: the number of panels side by side
+    for (let tries = 0; tries < 3 && typeof plot.width === "number"; tries++) {
+      const over = widthOf(drawn) - room;
+      if (over <= 0 && over > -4) break;
+      if (before) growth = Math.max(1, (widthOf(drawn) - before.drawn) / (plot.width - before.plot || 1));
+      before = { drawn: widthOf(drawn), plot: plot.width };
+      plot.width = Math.max(Math.floor(plot.width - over / growth), NARROWEST);
+      if (plot.width === before.plot) break;
+      drawn = await embed(copy);
+    }
+    return drawn;
   }
 
   async function draw(figure) {
     const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
     const target = figure.querySelector(".vega-target");
     target.classList.add("vega-embed", "has-actions");
-    const drawn = await fitted(spec, target);
+    const drawn = await fitted(spec, target.parentElement.clientWidth);
     for (const mark of drawn.querySelectorAll('[role="graphics-symbol"]:not([aria-label])')) {
       mark.removeAttribute("role"); // Vega names groups without marks too, and gives them no text
       mark.removeAttribute("aria-roledescription");
@@ -175,6 +191,25 @@
     });
   }
 
+  /** One switch a page for all of its code, kept while the reader stays in this window. */
+  function startCode() {
+    const cells = document.querySelectorAll(".cell:not(.tag_show-code) > :is(.cell_input, details.above-input)");
+    const heading = document.querySelector(".bd-article h1");
+    if (!cells.length || !heading) return;
+    for (const cell of cells) cell.open = true; // folded by its switch, no longer by itself
+    const made = button("", () => set(!document.documentElement.classList.contains("show-code")));
+    made.className = "book-code";
+    function set(shown) {
+      document.documentElement.classList.toggle("show-code", shown);
+      made.textContent = shown ? "Hide code" : "Show code";
+      made.setAttribute("aria-pressed", String(shown));
+      sessionStorage.setItem("show-code", shown ? "1" : "");
+      startScrolling();
+    }
+    heading.after(made);
+    set(sessionStorage.getItem("show-code") === "1");
+  }
+
   function printInLight() {
     let before = null;
     addEventListener("beforeprint", function () {
@@ -185,6 +220,7 @@
   }
 
   startTables();
+  startCode();
   startScrolling();
   printInLight();
   startCharts();

@@ -17,6 +17,7 @@ import yaml
 from lib import ROOT
 from lib.book import layout
 from lib.book.explorer import write_explorer
+from lib.book.gate import write_gate
 from lib.book.jobs import NOTEBOOKS, Job, digest_of, execute, plan
 from lib.book.publish import title
 from lib.book.stubs import stub
@@ -48,6 +49,7 @@ def build_book(runs: Sequence[str] = (), *, out: Path | None = None, workers: in
     _make_pages(output, table)
     html = output / "_build" / "html"
     write_explorer(html, shown)
+    write_gate(html, shown)
     return html / "index.html"
 
 

@@ -1,7 +1,8 @@
-"""Lighter pages without a network: formulas as MathML, which browsers draw themselves, and icons from a font alone."""
+"""Pages without a network: formulas as MathML, which browsers draw, icons from a font alone, search with excerpts."""
 
 from __future__ import annotations
 
+import json
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,9 @@ def visit_inline(translator: Any, node: Any) -> None:
 
 
 def visit_block(translator: Any, node: Any) -> None:
-    """Write a formula on a line of its own."""
-    translator.body.append(f'<div class="math">{mathml(node, block=True)}</div>')
+    """Write a formula on a line of its own, or on several where the page is narrow: it may break at a ``\\qquad``."""
+    parts = [nodes.math_block(text=part) for part in node.astext().split(r"\qquad")]
+    translator.body.append(f'<div class="math">{"".join(mathml(part, block=True) for part in parts)}</div>')
     raise nodes.SkipNode
 
 
@@ -49,9 +51,33 @@ def list_works_as_items(app: Any, page: str, template: str, context: dict[str, A
         context["body"] = context["body"].replace(' role="doc-biblioentry"', ' role="listitem"')
 
 
+def text_of(doctree: nodes.document) -> str:
+    """A page's prose in one line; code and what is drawn are left out."""
+    kept = (nodes.title, nodes.paragraph, nodes.term)
+    texts = [node.astext() for node in doctree.findall(nodes.TextElement) if isinstance(node, kept)]
+    return " ".join(" ".join(texts).split())
+
+
+def write_texts(app: Any, exception: Exception | None) -> None:
+    """Write the text of all pages, of which ``search.js`` shows what surrounds the words that were looked for."""
+    if exception is None:
+        texts = {name: text_of(app.env.get_doctree(name)) for name in sorted(app.env.found_docs)}
+        script = f"window.bookTexts={json.dumps(texts)};\n"
+        (Path(app.outdir) / "_static" / "search-texts.js").write_text(script, encoding="utf-8")
+
+
+def add_search_scripts(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Load the texts and the script that shows them on the page of search results only."""
+    if page == "search":
+        app.add_js_file("search-texts.js", priority=900)
+        app.add_js_file("search.js", priority=901, loading_method="defer")
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register the math renderer ``mathml`` and what is done after a build."""
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     app.connect("html-page-context", list_works_as_items)
+    app.connect("html-page-context", add_search_scripts)
     app.connect("build-finished", drop_icon_script)
+    app.connect("build-finished", write_texts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
