@@ -1,0 +1,83 @@
+"""The tidy frame of part II: one row a verdict and metric, beside the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+from msgspec.structs import astuple
+
+from lib.plans.prompts import CONDITIONS, donors, reference_shown
+from lib.plans.records import METRICS, Plan, PlanVerdict, Record
+from lib.plans.score import corrected, score
+from lib.records import About
+
+NONE = (float("nan"),) * len(METRICS)
+
+
+def truths(records: Iterable[Record], plans: Iterable[Plan]) -> pd.DataFrame:
+    """One row a plan and metric.
+
+    Columns: record, domain, topology, plan, planner, fault, rate, metric, truth (Eqs 1 to 3) and corrected.
+    """
+    known = {record.record_id: record for record in records}
+    rows = []
+    for plan in plans:
+        record = known[plan.record_id]
+        item = (record.record_id, record.domain, record.topology, plan.plan_id, plan.planner, plan.fault, plan.rate)
+        scores = astuple(score(plan.calls, record.expected)), astuple(corrected(plan.calls, record))
+        rows += [(*item, *both) for both in zip(METRICS, *scores, strict=True)]
+    item_columns = ["record", "domain", "topology", "plan", "planner", "fault", "rate"]
+    return pd.DataFrame(rows, columns=[*item_columns, "metric", "truth", "corrected"])
+
+
+def verdicts_beside_truth(
+    records: Sequence[Record],
+    plans: Sequence[Plan],
+    verdicts: Iterable[PlanVerdict],
+    about: Mapping[str, About],
+    seed: int,
+) -> pd.DataFrame:
+    """One row a verdict and metric: the columns of ``truths``, and what the judge said.
+
+    Those are judge, condition (what the judge calls its kind), model, tier, shown (the plan's score against the
+    reference that was shown, NaN where none was), level (NaN where the reply was not read), log_odds, status, seconds.
+
+    Args:
+        seed: that of the run, from which the wrong references follow.
+    """
+    known, made, donor = {r.record_id: r for r in records}, {p.plan_id: p for p in plans}, donors(records, seed)
+    shown: dict[tuple[str, str], tuple[float, ...]] = {}
+    rows = []
+    for verdict in verdicts:
+        judge, plan = about[verdict.judge_id], made[verdict.plan_id]
+        key = (verdict.plan_id, judge.kind)
+        if key not in shown:
+            record = known[plan.record_id]
+            shown[key] = _against_shown(judge.kind, record, plan, donor[plan.record_id], seed)
+        levels = astuple(verdict.levels) if verdict.levels else NONE
+        said = (verdict.judge_id, judge.kind, judge.model, verdict.tier, verdict.plan_id)
+        rows += [
+            (*said, metric, at, level, verdict.log_odds.get(metric, float("nan")), verdict.status, verdict.latency_s)
+            for metric, at, level in zip(METRICS, shown[key], levels, strict=True)
+        ]
+    columns = [
+        "judge",
+        "condition",
+        "model",
+        "tier",
+        "plan",
+        "metric",
+        "shown",
+        "level",
+        "log_odds",
+        "status",
+        "seconds",
+    ]
+    return pd.DataFrame(rows, columns=columns).merge(truths(records, plans), on=["plan", "metric"])
+
+
+def _against_shown(condition: str, record: Record, plan: Plan, donor: Record, seed: int) -> tuple[float, ...]:
+    asked = CONDITIONS.get(condition)
+    reference = reference_shown(asked, record, plan, donor, seed) if asked else None
+    return NONE if reference is None else astuple(score(plan.calls, reference))
