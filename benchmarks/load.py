@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from lib import ROOT
 from lib.records import Trajectory
 from lib.run.folder import Run
-from lib.run.writer import encode_verdict
+from lib.trajectories import VERDICTS
 
 SIZES = (64_000, 160_000, 640_000)
 JUDGES = 5
@@ -40,10 +40,10 @@ def make(source: Run, folder: Path, n_verdicts: int) -> None:
     texts = cycle([verdict for verdict in source.verdicts() if not verdict.faulty])
     run = Run.create(folder, {}, repeated(source, n_verdicts // JUDGES))
     with (run.folder / "verdicts.jsonl").open("wb") as file:
-        for trajectory in run.iter_trajectories():
+        for trajectory in run.trajectories().values():
             for judge, verdict in zip(range(JUDGES), texts, strict=False):
                 key = {"trajectory_id": trajectory.trajectory_id, "judge_id": f"judge-{judge}"}
-                file.write(encode_verdict(replace(verdict, **key)))
+                file.write(VERDICTS.spelling.encode(replace(verdict, **key)))
 
 
 def megabytes() -> float:

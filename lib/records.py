@@ -6,7 +6,7 @@ import hashlib
 import re
 from typing import Annotated, Any, Literal, get_args
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 FaultType = Literal[
     "wrong_tool",
@@ -32,10 +32,15 @@ _OF_EVERY_OBJECT = frozenset(
 
 StepIndex = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
-Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Count = Annotated[int, Meta(ge=0, le=10**12)]
 Confidence = Annotated[float, Meta(ge=0.5, le=1)]
 LogOdds = Annotated[float, Meta(ge=-1e6, le=1e6)]
 Money = Annotated[float, Meta(ge=0, le=1e9)]
+
+
+def _written(default: Any) -> Any:
+    """A default that is written to a file all the same: the released files hold such a field always."""
+    return field(default_factory=lambda: default)
 
 
 class ToolCall(Struct, frozen=True):
@@ -86,7 +91,7 @@ class View(Struct, frozen=True):
     steps: list[Step] | None
 
 
-class Judgement(Struct, frozen=True, kw_only=True):
+class Judgement(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a judge says of one view.
 
     Attributes:
@@ -104,18 +109,18 @@ class Judgement(Struct, frozen=True, kw_only=True):
     """
 
     faulty: bool
-    failure_step: StepIndex | None = None
-    failure_type: FaultType | None = None
+    failure_step: StepIndex | None = _written(None)
+    failure_type: FaultType | None = _written(None)
     confidence: Confidence
     log_odds: LogOdds | None = None
-    rationale: str = ""
-    latency_s: Seconds = 0.0
+    rationale: str = _written("")
+    latency_s: Seconds = _written(0.0)
     server_s: Seconds | None = None
-    prompt_tokens: Count | None = None
-    completion_tokens: Count | None = None
+    prompt_tokens: Count | None = _written(None)
+    completion_tokens: Count | None = _written(None)
     cost: Money | None = None
-    error: str | None = None
-    status: Status = "ok"
+    error: str | None = _written(None)
+    status: Status = _written("ok")
     reason: str | None = None
     raw_reply: str | None = None
     raw_step: Any = None

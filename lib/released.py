@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from lib import RUNS
 from lib.desk.checker import PROSE_TOOLS
 from lib.desk.environment import Instance, Instances, Move, replay
@@ -18,9 +20,8 @@ from lib.desk.injector import JudgedSet
 from lib.errors import COMMAND, UserError
 from lib.fetch import ADDRESS, FILES, ORIGINAL, fetch_paper, is_fetched
 from lib.records import Step, ToolCall, Trajectory, Verdict
-from lib.run import lines as jsonl
 from lib.run.folder import Run
-from lib.run.writer import encode_verdict
+from lib.trajectories import EPISODES, QWEN, RELEASED, VERDICTS
 
 PAPER = RUNS / "paper"
 SEED, N, N_EPISODES = 7, 400, 60
@@ -28,23 +29,6 @@ FIGURES = (
     *("trajectory_id", "judge_id", "faulty", "failure_step", "failure_type", "confidence"),
     *("latency_s", "prompt_tokens", "completion_tokens", "error"),
 )
-QWEN, LLAMA = "qwen2.5:14b", "llama3.1:8b"
-_ABOUT: dict[str, Any] = {
-    "model": None,
-    "members": 1,
-    "single": None,
-    "fixed": False,
-    "baseline": False,
-    "scored": False,
-}
-JUDGES: dict[str, dict[str, Any]] = {
-    "rules": {"kind": "rules", "sees": "step", "fixed": True},
-    f"outcome:{QWEN}": {"kind": "outcome", "sees": "outcome", "model": QWEN},
-    f"step:{QWEN}": {"kind": "step", "sees": "step", "model": QWEN},
-    f"step:{LLAMA}": {"kind": "step", "sees": "step", "model": LLAMA},
-    f"selfcons3:{QWEN}": {"kind": "selfcons", "sees": "step", "model": QWEN, "members": 3, "single": f"step:{QWEN}"},
-}
-"""The released judges as they describe themselves here; ``rules`` is called ``programmatic`` there."""
 
 
 def wording(run: Run) -> Run | None:
@@ -59,7 +43,7 @@ def wording(run: Run) -> Run | None:
 
 def make(original: Run, folder: Path) -> Run:
     """The run without sentences, from the released files. Raises UserError where ours and theirs are not the same."""
-    ours, theirs = list(JudgedSet(N, SEED)), list(original.iter_trajectories())
+    ours, theirs = list(JudgedSet(N, SEED)), list(original.trajectories().values())
     for mine, released in zip(ours, theirs, strict=True):
         if _facts(mine) != _facts(released):
             raise UserError(f"{original.folder}: {released.trajectory_id} is not what our own code makes.")
@@ -67,8 +51,8 @@ def make(original: Run, folder: Path) -> Run:
     instances = Instances(SEED, N_EPISODES)
     played = zip(instances, original.episodes().values(), strict=True)
     kept = {
-        "verdicts.jsonl": [encode_verdict(_figures(verdict)) for verdict in original.verdicts()],
-        "episodes.jsonl": [jsonl.encode(_without_prose(instance, episode)) for instance, episode in played],
+        "verdicts.jsonl": [VERDICTS.spelling.encode(_figures(verdict)) for verdict in original.verdicts()],
+        "episodes.jsonl": [EPISODES.spelling.encode(_without_prose(instance, episode)) for instance, episode in played],
     }
     for name, lines in kept.items():
         (folder / name).write_bytes(b"".join(lines))
@@ -127,7 +111,7 @@ def _about() -> dict[str, Any]:
             "left_out": f"goals, thoughts, replies, reasons and rationales: `{COMMAND} fetch paper`",
             "files": [file._asdict() for file in FILES],
         },
-        "judges": {judge: {"about": _ABOUT | about} for judge, about in JUDGES.items()},
+        "judges": {judge: {"about": to_builtins(about)} for judge, about in RELEASED.items()},
         "episodes": {"model": QWEN, "collections": [{"limit": N_EPISODES}]},
     }
 

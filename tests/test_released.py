@@ -15,6 +15,7 @@ from lib.desk.injector import STOPPED_ANSWER
 from lib.records import Trajectory
 from lib.released import PAPER, make, wording
 from lib.run.folder import Run
+from lib.trajectories import RELEASED
 
 SHIPPED = Run(PAPER)
 
@@ -28,7 +29,7 @@ def test_the_shipped_folder_is_made_from_the_original_to_the_byte(published: Run
 
 def test_every_score_equals_that_of_the_original(published: Run) -> None:
     ours, theirs = SHIPPED.frames(text=False), published.frames(text=False)
-    one, other = (score(*frames, reps=50, order=lib.released.JUDGES).to_json() for frames in (ours, theirs))
+    one, other = (score(*frames, reps=50, order=RELEASED).to_json() for frames in (ours, theirs))
     assert len(one["judges"]) == 5
     assert one == other
 
@@ -48,9 +49,9 @@ def sentences(trajectory: Trajectory) -> set[str]:
 
 
 def test_no_sentence_of_the_original_is_shipped(published: Run) -> None:
-    theirs = [*published.iter_trajectories(), *published.episodes().values()]
+    theirs = [*published.trajectories().values(), *published.episodes().values()]
     written = {text for one in theirs for text in sentences(one)} - {""}
-    ours = [*SHIPPED.iter_trajectories(), *SHIPPED.episodes().values()]
+    ours = [*SHIPPED.trajectories().values(), *SHIPPED.episodes().values()]
     assert len(written) > 500
     # What defines a fault in the paper's own text is the same on both sides.
     assert written & {text for one in ours for text in sentences(one)} == {STOPPED_ANSWER}
@@ -67,10 +68,8 @@ def test_source_and_licence_are_named() -> None:
 
 
 def test_every_judge_of_the_shipped_run_describes_itself() -> None:
-    judges = SHIPPED.manifest["judges"]
-    assert list(SHIPPED.judges()) == list(judges)
-    assert judges["selfcons3:qwen2.5:14b"]["about"]["single"] in judges
-    assert [one["about"]["sees"] for one in judges.values()] == ["step", "outcome", "step", "step", "step"]
+    assert all("about" in entry for entry in SHIPPED.manifest["judges"].values())
+    assert SHIPPED.judges() == RELEASED
 
 
 def test_wording_is_the_original_once_fetched(published: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

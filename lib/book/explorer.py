@@ -61,7 +61,7 @@ def write_explorer(html: Path, shown: Sequence[Shown]) -> None:
 
 def run_files(name: str, run: Run) -> dict[str, bytes]:
     """The scripts of one run, without their ending ``.js``: ``name/index`` and ``name/part-000`` and so on."""
-    trajectories = sorted(run.iter_trajectories(), key=lambda trajectory: trajectory.trajectory_id)
+    trajectories = sorted(run.trajectories().values(), key=lambda trajectory: trajectory.trajectory_id)
     verdicts = run.verdicts()
     order = list(run.judges(pd.DataFrame({"judge_id": [verdict.judge_id for verdict in verdicts]}, dtype=object)))
     given = {(verdict.trajectory_id, verdict.judge_id): verdict for verdict in verdicts}

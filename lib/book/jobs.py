@@ -17,10 +17,10 @@ from lib.book import layout
 from lib.book.dependencies import files_behind
 from lib.book.publish import executed, parameters_of, title, write
 from lib.book.sections import without_empty
-from lib.run.writer import FILES
+from lib.run.writer import FAILURES
 
 NOTEBOOKS = ROOT / "notebooks"
-READ = (manifest.NAME, "trajectories.jsonl", *FILES)
+READ = (manifest.NAME, "trajectories.jsonl", "verdicts.jsonl", "episodes.jsonl", FAILURES)
 MACHINERY = [ROOT / "lib" / "book" / name for name in ("jobs.py", "publish.py", "sections.py")]
 
 

@@ -26,6 +26,7 @@ from lib.judging.judge import Judge
 from lib.records import Judgement, Trajectory, Verdict, view_of
 from lib.run.folder import Run
 from lib.run.writer import Store
+from lib.trajectories import EPISODES
 
 log = logging.getLogger(__name__)
 
@@ -99,10 +100,10 @@ class Collector:
                 Task(f"{instance.instance_id}-agent", f"agent:{client.model}", agent.play, (instance, client, decoding))
                 for instance in Instances(seed, n)
             ]
-            tasks = [task for task in playing if task.trajectory_id not in store.episodes_done]
+            tasks = [task for task in playing if task.trajectory_id not in store.keys(EPISODES)]
 
             def keep(task: Task, episode: Trajectory) -> bool:
-                store.add_episode(episode)
+                store.add(EPISODES, episode)
                 return True
 
             return self._collect(tasks, n, store, keep, "episode")

@@ -2,50 +2,45 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lib.records import STRATA
+from lib.run import manifest
 from lib.run.folder import Run, checksum
-from lib.run.manifest import NAME
-
-
-class JudgeCounts(NamedTuple):
-    """A judge's verdicts in a run: how many, how many are missing, and of which status."""
-
-    judge_id: str
-    n: int
-    missing: int
-    statuses: dict[str, int]
-    recorded: bool
 
 
 class Inspection(NamedTuple):
-    """A sound run in numbers; ``notes`` are what a reader should know, in words."""
+    """A sound run in numbers.
+
+    Attributes:
+        counts: by column of the items, how many have each value.
+        judges: by judge, its verdicts by status, with those that are ``missing``.
+        records: how many of each other kind of record, by file.
+        checksums: SHA-256 by file; ``notes``: what a reader should know, in words.
+    """
 
     folder: str
-    n_trajectories: int
-    cells: dict[str, int]
-    strata: dict[str, int]
-    judges: list[JudgeCounts]
-    n_episodes: int
-    n_failures: int
+    n_items: int
+    counts: dict[str, dict[str, int]]
+    judges: dict[str, dict[str, int]]
+    records: dict[str, int]
     checksums: dict[str, str]
     notes: list[str]
 
     def __str__(self) -> str:
         """Lines for a terminal."""
+        judges = {judge: _listed(statuses) for judge, statuses in self.judges.items()}
+        blocks: dict[str, Mapping[str, Any]] = {
+            **{f"by {name}": counts for name, counts in self.counts.items()},
+            "judges": judges,
+        }
+        blocks |= {"other records": self.records, "SHA-256": self.checksums}
         return "\n".join(
             [
-                f"run {self.folder}: {self.n_trajectories} trajectories",
-                *_block("cells", self.cells),
-                *_block("strata", self.strata),
-                "judges" if self.judges else "judges: none yet",
-                *(f"  {_judge_line(judge)}" for judge in self.judges),
-                f"episodes: {self.n_episodes}",
-                f"transport failures: {self.n_failures}",
-                *_block("SHA-256", self.checksums),
+                f"run {self.folder}: {self.n_items} to judge",
+                *(line for title, values in blocks.items() for line in _block(title, values)),
                 *(f"note: {note}" for note in self.notes),
             ]
         )
@@ -53,47 +48,38 @@ class Inspection(NamedTuple):
 
 def check(run: Run) -> Inspection:
     """Validate every file of a run and count what is in it. Raises UserError naming what is broken."""
-    trajectories, verdicts = run.frames(text=False)
-    files = [path for path in sorted(run.folder.glob("*.jsonl")) if path.is_file()]
-    checksums = {path.name: checksum(path) for path in [run.folder / NAME, *files]}
-    judges = [
-        _count(judge, verdicts[verdicts["judge_id"] == judge], len(trajectories), settings is not None)
-        for judge, settings in run.judges(verdicts).items()
-    ]
-    notes = [f"{judge.judge_id} has no settings in {NAME}" for judge in judges if not judge.recorded]
-    if run.altered:
-        notes.append(f"trajectories.jsonl is not, byte for byte, the file that {NAME} records")
+    items, verdicts = run.frames(text=False)
+    recorded = run.manifest.get("judges", {})
+    judges = {judge: _statuses(verdicts[verdicts["judge_id"] == judge], len(items)) for judge in run.judges(verdicts)}
+    files = [manifest.NAME, *sorted(path.name for path in run.folder.glob("*.jsonl"))]
+    notes = [f"{judge} has no settings in {manifest.NAME}" for judge in judges if judge not in recorded]
+    notes += [f"{name} is not, byte for byte, the file that {manifest.NAME} records" for name in run.altered]
     return Inspection(
         folder=str(run.folder),
-        n_trajectories=len(trajectories),
-        cells=trajectories["cell"].value_counts().sort_index().to_dict(),
-        strata=_strata(trajectories),
+        n_items=len(items),
+        counts={name: _counted(items[name], order) for name, order in run.study.counted.items()},
         judges=judges,
-        n_episodes=len(run.episodes()),
-        n_failures=len(run.failures()),
-        checksums=checksums,
+        records={kind.file: len(run.records(kind)) for kind in run.study.others} | {"failures": len(run.failures())},
+        checksums={name: checksum(run.folder / name) for name in files},
         notes=notes,
     )
 
 
-def _count(judge_id: str, verdicts: pd.DataFrame, n_trajectories: int, recorded: bool) -> JudgeCounts:
-    statuses = verdicts["status"].value_counts().to_dict()
-    return JudgeCounts(judge_id, len(verdicts), n_trajectories - len(verdicts), statuses, recorded)
+def _statuses(verdicts: pd.DataFrame, n_items: int) -> dict[str, int]:
+    counts = {str(status): int(n) for status, n in verdicts["status"].value_counts().items()}
+    return counts | ({"missing": n_items - len(verdicts)} if len(verdicts) < n_items else {})
 
 
-def _strata(trajectories: pd.DataFrame) -> dict[str, int]:
-    counts = trajectories["stratum"].value_counts()
-    unknown = int(trajectories["stratum"].isna().sum())
-    known = {stratum: int(counts[stratum]) for stratum in STRATA if stratum in counts}
+def _counted(values: pd.Series, order: Any) -> dict[str, int]:
+    counts = {str(value): int(n) for value, n in values.value_counts().sort_index().items()}
+    unknown = int(values.isna().sum())
+    known = {value: counts[value] for value in order or counts if value in counts}
     return known | ({"(of another making)": unknown} if unknown else {})
 
 
-def _block(title: str, values: dict[str, int] | dict[str, str]) -> list[str]:
-    return [title, *(f"  {name}: {value}" for name, value in values.items())]
+def _block(title: str, values: Mapping[str, Any]) -> list[str]:
+    return [title, *(f"  {name}: {value}" for name, value in values.items())] if values else [f"{title}: none yet"]
 
 
-def _judge_line(judge: JudgeCounts) -> str:
-    other = [f"{count} {status}" for status, count in judge.statuses.items() if status != "ok"]
-    missing = [f"{judge.missing} missing"] if judge.missing else []
-    settings = [] if judge.recorded else ["no settings recorded"]
-    return f"{judge.judge_id}: {', '.join([f'{judge.n} verdicts', *other, *missing, *settings])}"
+def _listed(statuses: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {status}" for status, n in statuses.items()) or "no verdicts"

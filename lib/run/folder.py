@@ -1,4 +1,4 @@
-"""A run on disk: ``run.json``, ``trajectories.jsonl``, ``verdicts.jsonl``, ``failures.jsonl``, ``episodes.jsonl``."""
+"""A run on disk: ``run.json``, the files of its study, and ``failures.jsonl``."""
 
 from __future__ import annotations
 
@@ -12,87 +12,84 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from lib import RUNS
-from lib.errors import COMMAND, UserError
-from lib.records import Trajectory, Verdict
-from lib.run import lines as jsonl
+from lib.errors import UserError
+from lib.records import About, Trajectory
 from lib.run import manifest
-from lib.run.loading import iter_trajectories, load_failures, load_verdicts, trajectory_frame, verdict_frame
-from lib.run.writer import FILES, Store, locked
-
-MAKE = f"{COMMAND} dataset --out DIR"
-TRAJECTORIES = "trajectories.jsonl"
+from lib.run.lines import Problems, Spelling, convert, is_empty, mend, opened, read, writing
+from lib.run.study import Kind, Study
+from lib.run.writer import FAILURES, Store, locked
+from lib.trajectories import EPISODES, TRAJECTORIES
 
 
 class Frames(NamedTuple):
-    """A run as two tables: one row per trajectory, and one row per verdict in file order."""
+    """A run as two tables: one row per judged item, and one row per verdict in file order."""
 
     trajectories: pd.DataFrame
     verdicts: pd.DataFrame
 
 
 class Run:
-    """A run folder. Nothing is cached: each call reads the files as they are now."""
+    """A run folder of a study. Nothing is cached: each call reads the files as they are now."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, study: Study = TRAJECTORIES) -> None:
+        self.folder, self.study = folder, study
 
     @classmethod
-    def create(cls, folder: Path, about: Mapping[str, Any], trajectories: Iterable[Trajectory]) -> Run:
-        """Make a run from trajectories, which are written as they come.
+    def create(
+        cls,
+        folder: Path,
+        about: Mapping[str, Any],
+        items: Iterable[Any],
+        study: Study = TRAJECTORIES,
+        others: Mapping[str, Iterable[Any]] | None = None,
+    ) -> Run:
+        """Make a run from what is to be judged, which is written as it comes.
 
         Args:
-            about: the manifest; ``dataset.sha256`` (of trajectories.jsonl) is added to it.
+            about: the manifest; the SHA-256 of what is written is added to its ``dataset``.
+            others: by file name, what else the run is made with.
 
         Returns:
             The new run, or the one that is there if its dataset is the same.
 
         Raises:
-            UserError: the folder holds another run, other trajectories, or verdicts without a run.
+            UserError: the folder holds another run, other items, or verdicts without a run.
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"{folder}: no folder can be made there ({error.strerror}). Choose another.") from error
-        path, partial = folder / TRAJECTORIES, folder / f"{TRAJECTORIES}.partial"
+        contents = {**(others or {}), study.items.file: items}
+        partial = {kind.file: folder / f"{kind.file}.partial" for kind in study.given}
         try:
-            dataset = {**about.get("dataset", {}), "sha256": _write_trajectories(partial, trajectories)}
+            sums = {_sum(kind, study): _write(partial[kind.file], kind, contents[kind.file]) for kind in study.given}
+            dataset = {**about.get("dataset", {}), **sums}
             recorded = os.path.lexists(folder / manifest.NAME)
             if recorded:
                 _refuse_another(folder, dataset, manifest.read(folder).get("dataset"))
-            elif left := [name for name in FILES if os.path.lexists(folder / name)]:
+            elif left := [kind.file for kind in study.appended if os.path.lexists(folder / kind.file)]:
                 raise UserError(f"{folder} holds {', '.join(left)} but no {manifest.NAME}: choose an empty folder.")
-            _put(partial, path, dataset["sha256"])
+            for kind in study.given:
+                _put(partial[kind.file], folder / kind.file, sums[_sum(kind, study)])
         finally:
             with suppress(OSError):
-                partial.unlink(missing_ok=True)
-        if recorded:
-            return cls.open(folder)
-        manifest.write(
-            folder, {"name": folder.resolve().name, **about, "dataset": dataset, "judges": about.get("judges", {})}
-        )
-        return cls.open(folder)
+                for path in partial.values():
+                    path.unlink(missing_ok=True)
+        if not recorded:
+            named = {"name": folder.resolve().name, **_named(study), **about}
+            manifest.write(folder, {**named, "dataset": dataset, "judges": about.get("judges", {})})
+        return cls.open(folder, study)
 
     @classmethod
-    def open(cls, run: str | Path) -> Run:
-        """A run by its name under ``data/runs``, or by its folder. Raises UserError if there is none."""
+    def open(cls, run: str | Path, study: Study = TRAJECTORIES) -> Run:
+        """A run by its name under ``data/runs``, or by its folder. Raises UserError if there is none of that study."""
         try:
-            return cls._found(run)
+            found = cls(_found(run, study), study)
         except OSError as error:
             raise UserError(f"{run!s:.200}: no run can be read there ({error.strerror}).") from error
-
-    @classmethod
-    def _found(cls, run: str | Path) -> Run:
-        folder = Path(run)
-        if len(folder.parts) == 1 and (RUNS / folder / manifest.NAME).is_file():
-            folder = RUNS / folder
-        if not folder.is_dir():
-            names = sorted(path.parent.name for path in RUNS.glob(f"*/{manifest.NAME}"))
-            known = f"runs here: {', '.join(names)}" if names else "there are no runs yet"
-            raise UserError(f"There is no run {run} ({known}). Make one with `{MAKE}`, or `{COMMAND} fetch paper`.")
-        missing = [name for name in (manifest.NAME, TRAJECTORIES) if not (folder / name).is_file()]
-        if missing:
-            raise UserError(f"{folder} is not a run: {' and '.join(missing)} missing. Make one with `{MAKE}`.")
-        return cls(folder)
+        if (of := found.manifest.get("study", TRAJECTORIES.name)) != study.name:
+            raise UserError(f"{found.folder} is a run of the study {of!r:.60}, not of {study.name}.")
+        return found
 
     @property
     def name(self) -> str:
@@ -103,8 +100,10 @@ class Run:
         """``run.json`` as it stands, also in the released run's shape."""
         return manifest.read(self.folder)
 
-    def judges(self, verdicts: pd.DataFrame | None = None) -> dict[str, dict[str, Any] | None]:
-        """Settings of each judge in the run's order: that of run.json, then of first appearance (settings None).
+    def judges(self, verdicts: pd.DataFrame | None = None) -> dict[str, About]:
+        """What each judge is, in the run's order: that of run.json, then of first appearance.
+
+        A judge that nobody describes is one of the user's own, of which nothing is assumed.
 
         Args:
             verdicts: the run's table of verdicts, if it is loaded already.
@@ -112,108 +111,140 @@ class Run:
         if verdicts is None:
             verdicts = self.frames(text=False).verdicts
         recorded: dict[str, dict[str, Any]] = self.manifest.get("judges", {})
-        return {**recorded, **{judge: None for judge in verdicts["judge_id"].unique() if judge not in recorded}}
+        described = {name: convert(entry["about"], About) for name, entry in recorded.items() if "about" in entry}
+        names = dict.fromkeys([*recorded, *verdicts["judge_id"].unique()])
+        return {name: {**self.study.described, **described}.get(name, About(kind="own")) for name in names}
 
-    def iter_trajectories(self) -> Iterator[Trajectory]:
-        """Trajectories in file order, one at a time."""
-        path = self.folder / TRAJECTORIES
-        empty = True
-        for trajectory in iter_trajectories(path):
-            empty = False
-            yield trajectory
-        if empty:
-            raise UserError(f"{path}: holds no trajectory. Move it away, and make the dataset again with `{MAKE}`.")
+    def records(self, kind: Kind) -> dict[Any, Any]:
+        """Records of a kind by key, in file order; none where the file is one that collectors begin."""
+        self._refuse_empty(kind)
+        return kind.records(self.folder, self._known(kind))
 
     def trajectories(self) -> dict[str, Trajectory]:
-        """Trajectories by id, in file order."""
-        return {trajectory.trajectory_id: trajectory for trajectory in self.iter_trajectories()}
-
-    def verdicts(self) -> list[Verdict]:
-        """Verdicts in file order, with all their text."""
-        return load_verdicts(self._verdict_file(), self._steps())
+        """What is judged in part I, by id, in file order."""
+        return self.records(self.study.items)
 
     def episodes(self) -> dict[str, Trajectory]:
-        """Agent episodes by id, in file order; empty where there are none."""
-        path = self.folder / "episodes.jsonl"
-        found = iter_trajectories(path, episodes=True) if os.path.lexists(path) else ()
-        return {episode.trajectory_id: episode for episode in found}
+        """Agent episodes by id, in file order."""
+        return self.records(EPISODES)
+
+    def verdicts(self) -> list[Any]:
+        """Verdicts in file order, with all their text."""
+        return [*self.records(self.study.verdicts).values()]
 
     def failures(self) -> list[dict[str, Any]]:
-        """Transport failures in file order: kept, never scored."""
-        return load_failures(self.folder / "failures.jsonl")
+        """Failures in file order: kept, never scored."""
+        path = self.folder / FAILURES
+        remedy = f"Correct these lines, or remove them: what is removed from {FAILURES} is not counted any more."
+        if not os.path.lexists(path):
+            return []
+        return [value for _, value in read(path, Spelling(dict), Problems(path, remedy), torn_ok=True)]
 
     def frames(self, *, text: bool = True) -> Frames:
-        """Trajectories and verdicts as data frames; without ``text`` the verdicts' rationale and raw reply stay out."""
-        trajectories = trajectory_frame(self.iter_trajectories())
-        steps = dict(zip(trajectories["trajectory_id"], trajectories["n_steps"].tolist(), strict=True))
-        return Frames(trajectories, verdict_frame(self._verdict_file(), steps, text=text))
+        """Items and verdicts as data frames; without ``text`` the verdicts' rationale and raw reply stay out."""
+        items, verdicts = self._table(self.study.items), self.study.verdicts
+        self._refuse_empty(verdicts)
+        return Frames(items, verdicts.table(self.folder, _known(items, verdicts), text=text))
 
     @property
-    def altered(self) -> bool:
-        """Whether trajectories.jsonl is other than run.json records, byte for byte; False where that says nothing."""
-        recorded = self.manifest.get("dataset", {}).get("sha256")
-        return recorded is not None and recorded != checksum(self.folder / TRAJECTORIES)
+    def altered(self) -> list[str]:
+        """Files that are other than run.json records, byte for byte."""
+        dataset = self.manifest.get("dataset", {})
+        sums = {kind.file: dataset.get(_sum(kind, self.study)) for kind in self.study.given}
+        return [name for name, told in sums.items() if told is not None and told != checksum(self.folder / name)]
 
     def verdict_checksum(self) -> str:
-        """SHA-256 of the bytes of verdicts.jsonl (of no bytes where there is no such file)."""
-        return checksum(self.folder / "verdicts.jsonl")
+        """SHA-256 of the bytes of the file of verdicts (of no bytes where there is no such file)."""
+        return checksum(self.folder / self.study.verdicts.file)
 
     @contextmanager
     def collecting(self) -> Iterator[Store]:
         """Hold the run for writing; once every file is found sound, torn last lines are set aside.
 
         Raises:
-            UserError: another collector holds the run, a file of it is broken, or the trajectories were altered.
+            UserError: another collector holds the run, a file of it is broken, or what is judged was altered.
         """
         with locked(self.folder):
-            if self.altered:
+            if altered := self.altered:
                 raise UserError(
-                    f"{self.folder / TRAJECTORIES}: is not the file that {manifest.NAME} records, so that new verdicts "
+                    f"{self.folder / altered[0]}: is not the file that {manifest.NAME} records, so that new verdicts "
                     "would be on other texts than the old ones. Restore it: move it away, and make the dataset again."
                 )
-            steps = self._steps()
-            verdicts = verdict_frame(self.folder / "verdicts.jsonl", steps, text=False)
-            done = set(zip(verdicts["trajectory_id"], verdicts["judge_id"], strict=True))
+            known, done = {}, {}
+            for kind in self.study.appended:
+                known[kind.file] = self._known(kind)
+                table = kind.table(self.folder, known[kind.file], text=False)
+                keys = [table[name] for name in kind.key]
+                done[kind.file] = set(keys[0]) if len(keys) == 1 else set(zip(*keys, strict=True))
             self.failures()
-            store = Store(self.folder, steps, done, self.episodes())
+            store = Store(self.folder, self.study, known, done)
             # Only now that every file has been read: nothing is moved in a run that holds an error.
-            store.notices.extend(notice for name in FILES if (notice := jsonl.mend(self.folder / name)))
+            files = [*(kind.file for kind in self.study.appended), FAILURES]
+            store.notices.extend(notice for name in files if (notice := mend(self.folder / name)))
             try:
                 yield store
             finally:
                 store.close()
 
-    def _verdict_file(self) -> Path:
-        """verdicts.jsonl, which a run without verdicts does not have; one that is there but empty lost something."""
-        path = self.folder / "verdicts.jsonl"
-        if os.path.lexists(path) and next(jsonl.lines(path), None) is None:
-            raise UserError(
-                f"{path}: is empty. Restore it, or collect (`{COMMAND} collect --run {self.folder} --judge rules`)."
-            )
-        return path
+    def _known(self, kind: Kind) -> dict[Any, Any]:
+        return _known(self._table(kind.parent), kind) if kind.parent else {}
 
-    def _steps(self) -> dict[str, int]:
-        return {trajectory.trajectory_id: len(trajectory.steps) for trajectory in self.iter_trajectories()}
+    def _table(self, kind: Kind) -> pd.DataFrame:
+        self._refuse_empty(kind)
+        return kind.table(self.folder, self._known(kind))
+
+    def _refuse_empty(self, kind: Kind) -> None:
+        """A file that is there but empty lost what it held; one that collectors begin need not be there."""
+        path = self.folder / kind.file
+        if (kind.appended and not os.path.lexists(path)) or not is_empty(path):
+            return
+        again = f"Move it away, and make it again with `{self.study.make}`"
+        raise UserError(f"{path}: is empty. {again if not kind.appended else 'Restore it, or collect again'}.")
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
-    digest = hashlib.sha256()
-    if os.path.lexists(path):
-        try:
-            with path.open("rb") as file:
-                while block := file.read(1 << 20):
-                    digest.update(block)
-        except OSError as error:
-            raise UserError(f"{path}: cannot be read ({error.strerror}).") from error
-    return digest.hexdigest()
+    """SHA-256 of a file's bytes; of no bytes where it does not exist."""
+    if not os.path.lexists(path):
+        return hashlib.sha256().hexdigest()
+    with opened(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _write_trajectories(path: Path, trajectories: Iterable[Trajectory]) -> str:
+def _found(run: str | Path, study: Study) -> Path:
+    folder = Path(run)
+    if len(folder.parts) == 1 and (RUNS / folder / manifest.NAME).is_file():
+        folder = RUNS / folder
+    if not folder.is_dir():
+        names = sorted(path.parent.name for path in RUNS.glob(f"*/{manifest.NAME}"))
+        known = f"runs here: {', '.join(names)}" if names else "there are no runs yet"
+        raise UserError(f"There is no run {run} ({known}). Make one with `{study.make}`.")
+    missing = [name for name in (manifest.NAME, study.items.file) if not (folder / name).is_file()]
+    if missing and not (folder / manifest.NAME).is_file():
+        raise UserError(f"{folder} is not a run: {' and '.join(missing)} missing. Make one with `{study.make}`.")
+    return folder
+
+
+def _known(parents: pd.DataFrame, kind: Kind) -> dict[Any, Any]:
+    assert kind.parent
+    return dict(zip(parents[kind.parent.key[0]], parents[kind.known].tolist(), strict=True))
+
+
+def _named(study: Study) -> dict[str, str]:
+    return {} if study is TRAJECTORIES else {"study": study.name}
+
+
+def _sum(kind: Kind, study: Study) -> str:
+    """Under what name of ``dataset`` the checksum of a file stands."""
+    return "sha256" if kind is study.items else f"{kind.file.removesuffix('.jsonl')}_sha256"
+
+
+def _write(path: Path, kind: Kind, records: Iterable[Any]) -> str:
     digest = hashlib.sha256()
-    with jsonl.writing(path), path.open("wb") as file:
-        for trajectory in trajectories:
-            line = jsonl.encode(trajectory)
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+    with writing(path), path.open("wb") as file:
+        for record in records:
+            line = kind.spelling.encode(record)
             digest.update(line)
             file.write(line)
         file.flush()
@@ -224,7 +255,7 @@ def _write_trajectories(path: Path, trajectories: Iterable[Trajectory]) -> str:
 def _put(partial: Path, path: Path, sha256: str) -> None:
     """Put the data set in its place, unless it is there; what else is there stays."""
     if not os.path.lexists(path):
-        with jsonl.writing(path):
+        with writing(path):
             os.replace(partial, path)
     elif checksum(path) != sha256:
         raise UserError(f"{path}: is not this data set. Move it away, or choose another folder; nothing was changed.")

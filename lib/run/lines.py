@@ -7,55 +7,31 @@ escapes (which strict JSON readers reject) load and are written back as they wer
 from __future__ import annotations
 
 import codecs
+import io
 import json
+import logging
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 
 from lib.errors import UserError
-from lib.records import FAULT_TYPES
 
-T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 BOM = b"\xef\xbb\xbf"
 MOST_PROBLEMS = 10
-_TOP = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ENCODER = msgspec.json.Encoder()
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
-
-VALID = {
-    "confidence": "a number from 0.5 to 1: the judge's probability that its own verdict is right",
-    "failure_type": f"null or one of {', '.join(FAULT_TYPES)}",
-    "failure_step": "null or the index of a step, counted from 0",
-    "latency_s": "seconds, from zero to a billion",
-    "load_s": "null or seconds, from zero to a billion",
-    "prompt_tokens": "null or a whole number, from zero to 2^63 - 1",
-    "completion_tokens": "null or a whole number, from zero to 2^63 - 1",
-    "server_s": "null or seconds, from zero to a billion",
-    "log_odds": "null or a finite number: the log of p(faulty) / p(not faulty)",
-    "cost": "null or an amount of money, from zero to a billion",
-    "status": "one of ok, unparseable, truncated, refused",
-    "faulty": "true or false",
-}
-
-
-class Line(NamedTuple):
-    """A non-blank line of a file: 1-based number, byte offset, bytes without line end, and whether it had one."""
-
-    number: int
-    offset: int
-    raw: bytes
-    terminated: bool
-    last: bool
 
 
 class Problem(Exception):
-    """What is wrong with one line; the reader adds file and line number."""
+    """What is wrong with one record; the reader adds file and line number."""
 
     def __init__(self, field: str | None, what: str) -> None:
         super().__init__(f"field {field}: {what}" if field else what)
@@ -67,9 +43,9 @@ class Problems:
     def __init__(self, path: Path, remedy: str) -> None:
         self.path, self.remedy, self.lines = path, remedy, list[str]()
 
-    def add(self, where: int | str, problem: Problem | str) -> None:
-        """Note a problem at a line number or an id; raises once there are ten."""
-        self.lines.append(f"{self.path}, {f'line {where}' if isinstance(where, int) else where}: {problem}")
+    def add(self, number: int, problem: Problem | str) -> None:
+        """Note a problem at a line; raises once there are ten."""
+        self.lines.append(f"{self.path}, line {number}: {problem}")
         if len(self.lines) >= MOST_PROBLEMS:
             self.lines.append("(and perhaps more: reading stopped here)")
             self.raise_any()
@@ -80,32 +56,80 @@ class Problems:
             raise UserError("\n".join([*self.lines, self.remedy]))
 
 
-def lines(path: Path) -> Iterator[Line]:
-    """The non-blank lines of a file, holding one at a time; ``last`` marks the last of them."""
-    held: Line | None = None
-    offset = 0
+class Last(NamedTuple):
+    """The last line of a file that is not blank: 1-based number, byte offset, bytes, and whether it had an end."""
+
+    number: int
+    offset: int
+    raw: bytes
+    terminated: bool
+
+
+class Spelling:
+    """How records of one type are spelled on a line, and read back.
+
+    A line that reads as it would be written hides nothing. Any other one goes through Python's reader, which is slow
+    but sees a key that comes twice; so what we wrote loads fast, and what others wrote loads as safely.
+
+    Args:
+        kind: a msgspec struct; ``valid``: in words, what each field may be.
+        first: keys that are written first, though they are the type's last fields.
+    """
+
+    def __init__(self, kind: type[Any], valid: Mapping[str, str] | None = None, first: tuple[str, ...] = ()) -> None:
+        self._kind, self._valid, self._first = kind, valid or {}, first
+        self._decoder = msgspec.json.Decoder(kind)
+
+    def decode(self, raw: bytes) -> Any:
+        """One record from one line without blanks around it. Raises Problem."""
+        try:
+            record = self._decoder.decode(raw)
+            if self._spell(record) == raw:
+                return record
+        except (msgspec.DecodeError, RecursionError, UnicodeError, OverflowError):
+            pass
+        return convert(loads(raw), self._kind, self._valid)
+
+    def encode(self, record: Any) -> bytes:
+        """One line of ASCII JSON with its end. Raises ValueError where a record would not be read back as it is."""
+        try:
+            line = self._spell(record)
+        except (UnicodeEncodeError, OverflowError):
+            line = b"\xff"
+        if not line.isascii():
+            fields = msgspec.to_builtins(record)
+            line = encode({key: fields[key] for key in self._first} | fields)[:-1]
+        try:
+            same = self.decode(line) == record
+        except Problem as problem:
+            raise ValueError(str(problem)) from problem
+        if not same:
+            raise ValueError("holds what JSON does not know, such as NaN")
+        return line + b"\n"
+
+    def _spell(self, record: Any) -> bytes:
+        line = _ENCODER.encode(record)
+        if not self._first:
+            return line
+        keys = _ENCODER.encode({key: getattr(record, key) for key in self._first})
+        return keys[:-1] + b"," + line[1 : -len(keys)] + b"}"
+
+
+def encode(fields: Mapping[str, Any]) -> bytes:
+    """One line of ASCII JSON with its end, from plain values. Raises ValueError for NaN and Infinity."""
+    return json.dumps(fields, allow_nan=False, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[io.BufferedReader]:
+    """A file for reading. Raises UserError where it cannot be read, or is a pipe or device (which may never end)."""
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise UserError(f"{path}: cannot be read (it is no regular file). Put a file in its place.")
         with path.open("rb") as file:
-            for number, raw in enumerate(file, 1):
-                text = raw.removeprefix(BOM) if number == 1 else raw
-                if text.strip():
-                    if held:
-                        yield held
-                    held = Line(number, offset, text.rstrip(b"\r\n"), raw.endswith(b"\n"), False)
-                offset += len(raw)
+            yield file
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}).") from error
-    if held:
-        yield held._replace(last=True)
-
-
-def is_torn(line: Line) -> bool:
-    """Whether a last line was cut while it was written: the start of one JSON object, or zeros of a power cut.
-
-    Anything else that is no record (another format, several objects on a line) was never written here, so it is not
-    ours to set aside.
-    """
-    return line.last and _is_cut(line.raw.rstrip(b"\0"))
 
 
 @contextmanager
@@ -120,102 +144,61 @@ def writing(path: Path) -> Iterator[None]:
         ) from error
 
 
-def decode(raw: bytes, decoder: msgspec.json.Decoder[T], kind: type[T]) -> T:
-    """One record from one line. Raises Problem, with the field and its valid values where there is one."""
-    try:
-        record = decoder.decode(raw)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return convert(loads(raw), kind)
-    # The decoder takes the last of two equal keys. Python's reader tells them, but is slow: it is asked only where
-    # the colons after a key (not those after a quote inside a text) are not as many as the different keys.
-    spaced = b'" :' in raw or b'"\t:' in raw or b'"\r:' in raw
-    if spaced or raw.count(b'":') - raw.count(b'\\":') != len(_TOP.decode(raw)):
-        loads(raw)
-    return record
+def read(path: Path, spelling: Spelling, problems: Problems, *, torn_ok: bool) -> Iterator[tuple[int, Any]]:
+    """Line number and record of each sound line; the others are noted in ``problems``, which raises in the end.
 
-
-def loads(raw: bytes) -> Any:
-    """JSON as Python reads it (lone surrogates allowed), but for NaN and Infinity. Raises Problem."""
-    try:
-        return json.loads(raw.decode("utf-8"), parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique)
-    except UnicodeDecodeError as error:
-        raise Problem(None, f"not UTF-8 text (byte {error.start + 1} of the line)") from error
-    except json.JSONDecodeError as error:
-        raise Problem(None, f"not JSON: {error.msg} (character {error.pos + 1} of the line)") from error
-    except (ValueError, RecursionError) as error:
-        raise Problem(None, f"not JSON that can be read: {error}") from error
-
-
-def convert(value: Any, kind: type[T]) -> T:
-    """A record from plain objects; strict (a boolean is no number). Raises Problem naming the field."""
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        raise _explain(str(error), value) from error
-    except UnicodeEncodeError:
-        # A lone surrogate where no text is expected, which msgspec cannot name: it can with the surrogate replaced.
-        try:
-            msgspec.convert(json.loads(_SURROGATE.sub(rb"?", json.dumps(value).encode())), kind)
-        except msgspec.ValidationError as error:
-            raise _explain(str(error), value) from error
-        raise Problem(None, "a lone surrogate where no text can hold one") from None
-    except OverflowError as error:
-        raise Problem(None, f"not JSON that can be read: {error}") from error
-
-
-def encode(record: Any, *, first: tuple[str, ...] = (), may_omit: frozenset[str] = frozenset()) -> bytes:
-    """One line of ASCII JSON with its end.
-
-    Args:
-        first: keys that come first, in this order.
-        may_omit: keys left out where they hold nothing (None or an empty list).
-
-    Raises:
-        ValueError: the record holds NaN or Infinity.
+    With ``torn_ok`` a last line that was cut short is left out with a notice: the next collection sets it aside.
     """
-    fields: dict[str, Any] = msgspec.to_builtins(record)
-    ordered = {key: fields[key] for key in first if key in fields} | fields
-    kept = {key: value for key, value in ordered.items() if key not in may_omit or value not in (None, [])}
-    return json.dumps(kept, allow_nan=False, separators=(",", ":")).encode("ascii") + b"\n"
+    with opened(path) as file:
+        for number, raw in _lines(file):
+            try:
+                yield number, spelling.decode(raw)
+            except Problem as problem:
+                if torn_ok and (last := last_line(path)) and last.number == number and is_torn(last.raw):
+                    log.warning("%s, line %d: cut short, so it is not counted.", path, number)
+                    break
+                problems.add(number, f"{problem}{_layout(raw) if number == 1 else ''}")
+    problems.raise_any()
 
 
-def mend(path: Path) -> str | None:
-    """Make a file ready to be appended to.
+def _lines(file: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
+    for number, raw in enumerate(file, 1):
+        text = (raw.removeprefix(BOM) if number == 1 else raw).strip(b" \t\r\n")
+        if text:
+            yield number, text
 
-    A torn last line is moved to ``<name>.torn``, a missing line end is added, a file without any line is removed.
-    Everything else in it must have been read without an error before.
 
-    Returns:
-        What was done with a torn line, in words, or None if there was none.
+def _layout(raw: bytes) -> str:
+    """Where a first line is the start of another layout of JSON, a word on that."""
+    other = "a JSON array" if raw.startswith(b"[") else "spread over several lines" if raw == b"{" else None
+    return f". The file seems to be {other}; one object a line is expected (JSON Lines)" if other else ""
+
+
+def is_empty(path: Path) -> bool:
+    """Whether a file holds nothing but blanks."""
+    with opened(path) as file:
+        return next(_lines(file), None) is None
+
+
+def last_line(path: Path) -> Last | None:
+    """The last line that is not blank; None where there is none."""
+    last, offset = None, 0
+    with opened(path) as file:
+        for number, raw in enumerate(file, 1):
+            text = raw.removeprefix(BOM) if number == 1 else raw
+            if text.strip():
+                last = Last(number, offset, text.rstrip(b"\r\n"), raw.endswith(b"\n"))
+            offset += len(raw)
+    return last
+
+
+def is_torn(raw: bytes) -> bool:
+    """Whether a last line was cut while it was written: the start of one JSON object, or zeros of a power cut.
+
+    Anything else that is no record (another format, several objects on a line) was never written here, so it is not
+    ours to set aside.
     """
-    if not os.path.lexists(path):
-        return None
-    last = None
-    for line in lines(path):
-        last = line
-    if last is None:
-        path.unlink()
-        return None
-    if is_torn(last):
-        side = path.with_name(path.name + ".torn")
-        with writing(side), path.open("r+b") as file:
-            file.seek(last.offset)
-            with side.open("ab") as kept:
-                kept.write(file.read().rstrip(b"\n") + b"\n")
-                kept.flush()
-                os.fsync(kept.fileno())
-            file.truncate(last.offset)
-        if last.offset == 0:
-            path.unlink()
-        return f"{path}, line {last.number}: cut short, so it was dropped (its bytes are kept in {side.name})."
-    if not last.terminated:
-        with writing(path), path.open("ab") as file:
-            file.write(b"\n")
-    return None
-
-
-def _is_cut(raw: bytes) -> bool:
-    """Whether bytes are nothing at all, or a proper start of one JSON object in UTF-8 (perhaps inside a character)."""
+    raw = raw.rstrip(b"\0")
     if not raw:
         return True
     if not raw.lstrip().startswith(b"{"):
@@ -229,6 +212,74 @@ def _is_cut(raw: bytes) -> bool:
     except (UnicodeDecodeError, RecursionError):
         return False
     return False
+
+
+def mend(path: Path) -> str | None:
+    """Make a file ready to be appended to.
+
+    A torn last line is moved to ``<name>.torn``, a missing line end is added, a file without any line is removed.
+    Everything else in it must have been read without an error before.
+
+    Returns:
+        What was done with a torn line, in words, or None if there was none.
+    """
+    if not os.path.lexists(path):
+        return None
+    last = last_line(path)
+    if last is None:
+        path.unlink()
+    elif is_torn(last.raw):
+        _set_aside(path, last)
+        return f"{path}, line {last.number}: cut short, so it was dropped (its bytes are kept in {path.name}.torn)."
+    elif not last.terminated:
+        with writing(path), path.open("ab") as file:
+            file.write(b"\n")
+    return None
+
+
+def _set_aside(path: Path, last: Last) -> None:
+    side = path.with_name(path.name + ".torn")
+    with writing(side):
+        if side.exists() and not side.is_file():
+            raise OSError("it is no regular file")
+        with path.open("r+b") as file:
+            file.seek(last.offset)
+            with side.open("ab") as kept:
+                kept.write(file.read().rstrip(b"\n") + b"\n")
+                kept.flush()
+                os.fsync(kept.fileno())
+            file.truncate(last.offset)
+        if last.offset == 0:
+            path.unlink()
+
+
+def loads(raw: bytes) -> Any:
+    """JSON as Python reads it (lone surrogates allowed), but for NaN, Infinity and repeated keys. Raises Problem."""
+    try:
+        return json.loads(raw.decode("utf-8"), parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique)
+    except UnicodeDecodeError as error:
+        raise Problem(None, f"not UTF-8 text (byte {error.start + 1} of the line)") from error
+    except json.JSONDecodeError as error:
+        raise Problem(None, f"not JSON: {error.msg} (character {error.pos + 1} of the line)") from error
+    except (ValueError, RecursionError) as error:
+        raise Problem(None, f"not JSON that can be read: {error}") from error
+
+
+def convert(value: Any, kind: type[Any], valid: Mapping[str, str] | None = None) -> Any:
+    """A record from plain objects; strict (a boolean is no number). Raises Problem naming the field."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise _explain(str(error), value, valid or {}) from error
+    except UnicodeEncodeError:
+        # A lone surrogate where no text is expected, which msgspec cannot name: it can with the surrogate replaced.
+        try:
+            msgspec.convert(json.loads(_SURROGATE.sub(rb"?", json.dumps(value).encode())), kind)
+        except msgspec.ValidationError as error:
+            raise _explain(str(error), value, valid or {}) from error
+        raise Problem(None, "a lone surrogate where no text can hold one") from None
+    except OverflowError as error:
+        raise Problem(None, f"not JSON that can be read: {error}") from error
 
 
 def _refuse(constant: str) -> Any:
@@ -251,22 +302,26 @@ def _finite(text: str) -> float:
     return value
 
 
-def _explain(message: str, value: Any) -> Problem:
+def _explain(message: str, value: Any, valid: Mapping[str, str]) -> Problem:
     """msgspec's message in our words: the field, the value found there, and the valid ones."""
-    missing = re.search(r"missing required field `(.+?)`", message)
-    path = re.search(r" - at `\$\.?(.*?)`$", message)
-    field = path[1] if path else None
-    if missing:
-        return Problem(f"{field}.{missing[1]}" if field else missing[1], "missing")
-    if field is None:
-        return Problem(None, f"{message.removesuffix(' - at `$`')}")
+    told, _, place = message.partition(" - at ")
+    path = re.fullmatch(r"`\$\.?(.*)`", place)
+    field = path[1] if path else ""
+    if named := re.search(r"missing required field `(.+?)`", told):
+        return Problem(f"{field}.{named[1]}".removeprefix("."), "missing")
+    if named := re.search(r"unknown field `(.+?)`", told):
+        return Problem(f"{field}.{named[1]}".removeprefix("."), "is no field of such a record; take it out")
+    if not field:
+        return Problem(None, told)
     found = value
     for key in re.findall(r"[^.\[\]]+", field):
         try:
             found = found[int(key) if isinstance(found, list) else key]
         except (KeyError, IndexError, ValueError, TypeError):
-            return Problem(field, message.split(" - at ")[0])
-    name = field.rpartition(".")[2]
-    valid = VALID.get(name) or message.split(" - at ")[0][:1].lower() + message.split(" - at ")[0][1:]
+            return Problem(field, told)
     shown = json.dumps(found) if len(json.dumps(found)) <= 80 else json.dumps(found)[:77] + "…"
-    return Problem(field, f"{shown} is not valid; valid is: {valid}")
+    return Problem(field, f"{shown} is not valid; valid is: {valid.get(field.rpartition('.')[2], _lower(told))}")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

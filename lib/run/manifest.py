@@ -4,53 +4,56 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET, Struct, UnsetType
+
 from lib.errors import COMMAND, UserError
-from lib.records import judge_id_fault
-from lib.run.lines import BOM, Problem, loads, writing
+from lib.records import About, judge_id_fault
+from lib.run.lines import BOM, Problem, convert, loads, opened, writing
 
 NAME = "run.json"
 COLLECTIONS = "collections"
 
 
+class _Entry(Struct):
+    about: About | UnsetType = UNSET
+    collections: list[dict[str, Any]] = []
+
+
+class _Shape(Struct):
+    """What is read of a manifest; whatever else is in it stays."""
+
+    dataset: dict[str, Any] = {}
+    judges: dict[str, dict[str, Any]] = {}
+    episodes: _Entry | UnsetType = UNSET
+    study: str | UnsetType = UNSET
+
+
 def read(folder: Path) -> dict[str, Any]:
-    """The manifest of a run, whatever its shape. Raises UserError where it is not a JSON object."""
+    """The manifest of a run. Raises UserError where it is not JSON, or a field that is read is of another shape."""
     path = folder / NAME
+    with opened(path) as file:
+        raw = file.read().removeprefix(BOM)
     try:
-        value = loads(path.read_bytes().removeprefix(BOM))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror}).") from error
+        value: dict[str, Any] = loads(raw)
+        for judge, entry in convert(value, _Shape).judges.items():
+            _check_judge(judge, entry)
     except Problem as problem:
-        raise UserError(f"{path}: {problem}. Restore the file, for example from version control.") from problem
-    if not isinstance(value, dict):
-        raise UserError(f"{path}: a JSON object is expected, not a {type(value).__name__}. Restore the file.")
-    for field, expected in _shapes(value):
-        raise UserError(f"{path}, field {field}: {expected} is expected. Restore the file.")
-    for judge in value.get("judges", {}):
-        if fault := judge_id_fault(judge):
-            raise UserError(f"{path}, field judges: the id {fault}. Correct the file.")
+        raise UserError(f"{path}: {problem}. Correct the file, or restore it from version control.") from problem
     return value
 
 
-def _shapes(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is not of the shape that is read from it: the field, and what is expected there."""
-    judges = value.get("judges", {})
-    if not isinstance(judges, dict) or not all(isinstance(settings, dict) for settings in judges.values()):
-        yield "judges", "an object from judge id to settings"
-        return
-    if not isinstance(value.get("dataset", {}), dict):
-        yield "dataset", "an object with the seed and size of the data set"
-    if not isinstance(value.get("episodes", {}), dict):
-        yield "episodes", "an object with the agent's settings"
-    entries = {f"judges.{judge}": entry for judge, entry in judges.items()} | {"episodes": value.get("episodes", {})}
-    for name, entry in entries.items():
-        collections = entry.get(COLLECTIONS, []) if isinstance(entry, dict) else []
-        if not isinstance(collections, list) or not all(isinstance(one, dict) for one in collections):
-            yield f"{name}.{COLLECTIONS}", "a list of objects"
+def _check_judge(judge: str, entry: dict[str, Any]) -> None:
+    if fault := judge_id_fault(judge):
+        raise Problem("judges", f"the id {fault}")
+    try:
+        convert(entry, _Entry)
+    except Problem as problem:
+        raise Problem(f"judges.{judge}", str(problem)) from problem
 
 
 def write(folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -67,7 +70,8 @@ def replace(path: Path, data: bytes) -> None:
     """Write a whole file in one step, safe against a kill or a power cut. Raises OSError, and leaves nothing behind."""
     partial = path.with_name(path.name + ".partial")
     try:
-        with partial.open("wb") as file:
+        partial.unlink(missing_ok=True)
+        with partial.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -92,7 +96,7 @@ def registered(
     Raises:
         UserError: recorded with other settings; each field that differs is named with both values.
     """
-    new = _plain(settings)
+    new = json.loads(json.dumps(dict(settings), allow_nan=False))
     old = new if recorded is None else {key: value for key, value in recorded.items() if key != COLLECTIONS}
     if changes := differences(old, new):
         raise UserError(
@@ -101,8 +105,8 @@ def registered(
             + "\nWhat one judge gives must come from one setting: use the recorded settings, or collect into another"
             f" run (make one with `{COMMAND} dataset --out DIR`)."
         )
-    collections = [*(recorded or {}).get(COLLECTIONS, []), *([] if collection is None else [_plain(collection)])]
-    return old | ({COLLECTIONS: collections} if collections else {})
+    starts = [*(recorded or {}).get(COLLECTIONS, []), *([] if collection is None else [collection])]
+    return {**old, COLLECTIONS: starts} if starts else dict(old)
 
 
 def differences(old: Any, new: Any, field: str = "") -> list[str]:
@@ -119,11 +123,6 @@ def differences(old: Any, new: Any, field: str = "") -> list[str]:
 
 
 _ABSENT = object()
-
-
-def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False))
-    return plain
 
 
 def _show(value: Any) -> str:

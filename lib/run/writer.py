@@ -8,26 +8,21 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import filelock
-import msgspec
 
-from lib.errors import COMMAND, UserError
-from lib.records import Trajectory, Verdict
-from lib.run import lines as jsonl
+from lib.errors import UserError
 from lib.run import manifest
-from lib.run.loading import check_trajectory, check_verdict
+from lib.run.lines import Problem, encode, opened, writing
+from lib.run.study import Kind, Known, Study
 
-FILES = ("verdicts.jsonl", "failures.jsonl", "episodes.jsonl")
-OPTIONAL = frozenset(
-    {"raw_reply", "raw_step", "coercions", "finish_reason", "load_s", "members"}
-    | {"log_odds", "server_s", "cost", "reason"}
-)
+FAILURES = "failures.jsonl"
 SECONDS_BETWEEN_SYNCS = 1.0
 
 
@@ -61,7 +56,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         about = {"pid": os.getpid(), "host": socket.gethostname(), "since": now}
-        with jsonl.writing(holder):
+        with writing(holder):
             manifest.replace(holder, json.dumps(about).encode())
         yield
     finally:
@@ -72,9 +67,10 @@ def locked(folder: Path) -> Iterator[None]:
 
 def _holder(path: Path) -> str:
     try:
-        held = json.loads(path.read_bytes())
+        with opened(path) as file:
+            held = json.loads(file.read())
         return f"process {held['pid']} on {held['host']}, since {held['since']}"
-    except (OSError, ValueError, KeyError, TypeError):
+    except (UserError, ValueError, KeyError, TypeError):
         return "it has not said which process it is"
 
 
@@ -108,7 +104,7 @@ class Appender:
 
     def close(self) -> None:
         """Force what was written to the disk. Raises UserError when the disk refuses it."""
-        with self._lock, jsonl.writing(self.path):
+        with self._lock, writing(self.path):
             if self._file is not None:
                 file, self._file = self._file, None
                 try:
@@ -140,19 +136,23 @@ class Store:
     """A run that is held for writing; made by ``Run.collecting``. Methods may be called from several threads.
 
     Attributes:
-        done: (trajectory id, judge id) of every verdict in the run, kept up to date.
-        episodes_done: trajectory ids in episodes.jsonl.
         notices: what was found torn and set aside on opening, in words.
     """
 
-    def __init__(
-        self, folder: Path, steps: Mapping[str, int], done: set[tuple[str, str]], episodes_done: Collection[str]
-    ) -> None:
-        self.folder, self.done, self.episodes_done = folder, done, set(episodes_done)
+    def __init__(self, folder: Path, study: Study, known: Mapping[str, Known], done: Mapping[str, set[Any]]) -> None:
+        self.folder, self.study, self._known, self._done = folder, study, known, done
         self.notices: list[str] = []
-        self._steps = steps
         self._guard = threading.Lock()
         self._files: dict[str, Appender] = {}
+
+    @property
+    def done(self) -> set[Any]:
+        """Keys of the verdicts that are there, kept up to date."""
+        return self.keys(self.study.verdicts)
+
+    def keys(self, kind: Kind) -> set[Any]:
+        """Keys of the records of a kind that are there, kept up to date."""
+        return self._done[kind.file]
 
     def register_judge(
         self, judge_id: str, settings: Mapping[str, Any], collection: Mapping[str, Any] | None = None
@@ -166,13 +166,14 @@ class Store:
         Raises:
             UserError: recorded with other settings, or verdicts of unknown settings are there already.
         """
+        place = self.study.verdicts.key.index("judge_id")
         with self._guard:
             about = manifest.read(self.folder)
             judges = about.get("judges", {})
-            if judge_id not in judges and any(judge == judge_id for _, judge in self.done):
+            if judge_id not in judges and any(key[place] == judge_id for key in self.done):
                 raise UserError(
                     f"{self.folder}: verdicts of {judge_id} are there already, but {manifest.NAME} does not say with"
-                    f" what settings. Collect into another run (make one with `{COMMAND} dataset --out DIR`)."
+                    f" what settings. Collect into another run (make one with `{self.study.make}`)."
                 )
             entry = manifest.registered(judges.get(judge_id), settings, collection, f"Judge {judge_id}")
             manifest.write(self.folder, {**about, "judges": {**judges, judge_id: entry}})
@@ -189,43 +190,35 @@ class Store:
         with self._guard:
             manifest.write(self.folder, manifest.read(self.folder) | {key: value})
 
-    def add_verdict(self, verdict: Verdict) -> None:
-        """Write a verdict; when this returns it survives the end of the process.
+    def add_verdict(self, verdict: Any) -> None:
+        """``add`` for the study's verdicts."""
+        self.add(self.study.verdicts, verdict)
+
+    def add(self, kind: Kind, record: Any) -> None:
+        """Write a record; when this returns it survives the end of the process.
 
         Raises:
-            ValueError: the verdict breaks a rule of a stored run, or its key has a verdict already.
+            ValueError: the record breaks a rule of a stored run, or its key is there already.
             UserError: the disk refuses it.
         """
-        key = verdict.trajectory_id, verdict.judge_id
-        line = encode_verdict(verdict)
+        key = attrgetter(*kind.key)(record)
+        name = " of ".join(reversed(key)) if isinstance(key, tuple) else key
         try:
-            check_verdict(jsonl.convert(json.loads(line), Verdict), self._steps)
-        except jsonl.Problem as problem:
-            raise ValueError(f"verdict of {verdict.judge_id} on {verdict.trajectory_id}: {problem}") from problem
+            line = kind.spelling.encode(record)
+            kind.check(record, self._known[kind.file])
+        except (ValueError, Problem) as problem:
+            raise ValueError(f"{name}: {problem}") from problem
         with self._guard:
-            if key in self.done:
-                raise ValueError(f"{verdict.judge_id} has judged {verdict.trajectory_id} already")
-            self._file("verdicts.jsonl").add(line)
-            self.done.add(key)
+            if key in self._done[kind.file]:
+                raise ValueError(f"{name} is there already")
+            self._file(kind.file).add(line)
+            self._done[kind.file].add(key)
 
     def add_failure(self, failure: Mapping[str, Any]) -> None:
-        """Write a failure that is not a verdict: trajectory_id, judge_id and what happened, as plain JSON values."""
-        line = jsonl.encode(dict(failure), first=("trajectory_id", "judge_id"))
+        """Write a failure that is not a verdict: its key and what happened, as plain JSON values."""
+        line = encode(failure)
         with self._guard:
-            self._file("failures.jsonl").add(line)
-
-    def add_episode(self, episode: Trajectory) -> None:
-        """Write an agent's episode. Raises ValueError if its label contradicts itself or its id is there already."""
-        line = jsonl.encode(episode)
-        try:
-            check_trajectory(jsonl.convert(json.loads(line), Trajectory), by_construction=False)
-        except jsonl.Problem as problem:
-            raise ValueError(f"episode {episode.trajectory_id}: {problem}") from problem
-        with self._guard:
-            if episode.trajectory_id in self.episodes_done:
-                raise ValueError(f"episode {episode.trajectory_id} is there already")
-            self._file("episodes.jsonl").add(line)
-            self.episodes_done.add(episode.trajectory_id)
+            self._file(FAILURES).add(line)
 
     def close(self) -> None:
         """Force everything to the disk."""
@@ -237,17 +230,3 @@ class Store:
         if name not in self._files:
             self._files[name] = Appender(self.folder / name)
         return self._files[name]
-
-
-def encode_verdict(verdict: Verdict) -> bytes:
-    """A verdict's line: the eleven released fields always, ours where they hold something.
-
-    A raw step may be anything a model wrote, also what JSON does not know (NaN): that is kept as text.
-    """
-    members = [msgspec.structs.replace(member, raw_step=_storable(member.raw_step)) for member in verdict.members]
-    storable = msgspec.structs.replace(verdict, raw_step=_storable(verdict.raw_step), members=members)
-    return jsonl.encode(storable, first=("trajectory_id", "judge_id"), may_omit=OPTIONAL)
-
-
-def _storable(raw_step: Any) -> Any:
-    return json.loads(json.dumps(raw_step), parse_constant=str)

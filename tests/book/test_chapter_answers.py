@@ -16,7 +16,7 @@ from lib.book.chapters import claims, claims_words, consistency, floor
 from lib.book.chapters.consistency_words import difference_cell
 from lib.records import Label, Observation, Step, ToolCall, Trajectory, Verdict
 from lib.run.folder import Run
-from lib.run.writer import encode_verdict
+from lib.trajectories import VERDICTS
 
 PUBLISHED = ROOT.parent / "shared" / "published"
 KINDS = ("unsupported_claim", "wrong_tool")
@@ -39,7 +39,7 @@ def trajectories(kinds: tuple[str, ...] = KINDS) -> list[Trajectory]:
 
 def run_of(folder: Path, verdicts: list[Verdict], kinds: tuple[str, ...] = KINDS) -> Run:
     run = Run.create(folder / "run", {}, trajectories(kinds))
-    (run.folder / "verdicts.jsonl").write_bytes(b"".join(encode_verdict(verdict) for verdict in verdicts))
+    (run.folder / "verdicts.jsonl").write_bytes(b"".join(VERDICTS.spelling.encode(verdict) for verdict in verdicts))
     return run
 
 

@@ -14,7 +14,7 @@ from lib.book import explorer, layout
 from lib.book.explorer import write_explorer
 from lib.records import Judgement, Label, Observation, Step, ToolCall, Trajectory, Verdict
 from lib.run.folder import Run
-from lib.run.writer import encode_verdict
+from lib.trajectories import VERDICTS
 
 EVIL = "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>"
 ODD = "\u2028\u2029 \ud800 \u202eright to left\u202c \u05d0\u05d1 \x00 \U0001f600 ]]> <!--"
@@ -46,7 +46,7 @@ def trajectory(trajectory_id: str, label: Label, text: str = "think", instance: 
 
 def make_run(folder: Path, trajectories: list[Trajectory], verdicts: list[Verdict]) -> layout.Shown:
     run = Run.create(folder, {}, trajectories)
-    (run.folder / "verdicts.jsonl").write_bytes(b"".join(map(encode_verdict, verdicts)))
+    (run.folder / "verdicts.jsonl").write_bytes(b"".join(map(VERDICTS.spelling.encode, verdicts)))
     return layout.Shown(folder.name, str(folder), folder)
 
 

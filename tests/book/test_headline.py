@@ -8,10 +8,10 @@ import pytest
 from lib.analysis.scores import score
 from lib.book.headline import headline
 from lib.desk.injector import JudgedSet
-from lib.run.loading import trajectory_frame
 from lib.run.folder import Run
+from lib.trajectories import ITEMS
 
-LABELS = trajectory_frame(JudgedSet(120, 7))
+LABELS = ITEMS.frame(JudgedSet(120, 7))
 
 
 def verdicts(judge: str, flagged: pd.Series) -> pd.DataFrame:

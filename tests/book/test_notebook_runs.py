@@ -16,7 +16,7 @@ from lib.desk.injector import JudgedSet
 from lib.judging.roster import MODEL_FREE
 from lib.records import Verdict, view_of
 from lib.run.folder import Run
-from lib.run.writer import encode_verdict
+from lib.trajectories import VERDICTS
 
 PUBLISHED = ROOT.parent / "shared" / "published"
 CHAPTERS = [ROOT / "notebooks" / f"{name}.ipynb" for name in ("0_results", "1_blind_spot", "7_calibration_and_cost")]
@@ -45,9 +45,9 @@ def without_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = []
     for name in MODEL_FREE:
         judge = MODEL_FREE[name]()
-        for trajectory in run.iter_trajectories():
+        for trajectory in run.trajectories().values():
             said = asdict(judge.judge(view_of(trajectory, steps=True)))
-            lines.append(encode_verdict(Verdict(trajectory_id=trajectory.trajectory_id, judge_id=name, **said)))
+            lines.append(VERDICTS.spelling.encode(Verdict(trajectory_id=trajectory.trajectory_id, judge_id=name, **said)))
     (run.folder / "verdicts.jsonl").write_bytes(b"".join(lines))
     return run.folder
 

@@ -89,7 +89,7 @@ def test_the_reading_of_replies_finds_what_no_observation_supports(claim: str, f
 
 
 def test_the_released_oracles_replies_would_not_pass(published: Run) -> None:
-    clean = [item for item in published.iter_trajectories() if not item.label.faulty]
+    clean = [item for item in published.trajectories().values() if not item.label.faulty]
     promised = [unsupported(item.final_answer, item.steps, item.goal) for item in clean]
     assert len(promised) == 100
     assert all({"days"} <= {*words} or {"contact"} <= {*words} for words in promised)

@@ -94,6 +94,6 @@ def own(judged: list[Trajectory]) -> set[str]:
 def test_every_clean_trajectory_of_the_released_run_is_retold_exactly_from_another():
     if not PUBLISHED.is_dir():
         pytest.skip("the paper's released run is not beside the project (shared/published)")
-    found = clean_parents(Run.open(PUBLISHED).iter_trajectories(), seed=7)
+    found = clean_parents(Run.open(PUBLISHED).trajectories().values(), seed=7)
     assert (found.checked, found.matched) == (100, 100)
     assert (found.own, found.reworded, found.missing) == (251, 49, 0)

@@ -16,7 +16,7 @@ SEED = 7
 
 @pytest.fixture(scope="module")
 def released(published: Run) -> list[Trajectory]:
-    return list(published.iter_trajectories())
+    return list(published.trajectories().values())
 
 
 def without_prose(steps: list[Step]) -> list[tuple[ToolCall, object]]:

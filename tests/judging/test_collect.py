@@ -58,7 +58,7 @@ def keys(run: Run) -> list[tuple[str, str]]:
 
 
 def tokens(run: Run) -> list[str]:
-    return [view_of(trajectory, steps=True).token for trajectory in run.iter_trajectories()]
+    return [view_of(trajectory, steps=True).token for trajectory in run.trajectories().values()]
 
 
 def answering(*answers: Judgement | Exception) -> Callable[[View], Judgement]:

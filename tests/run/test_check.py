@@ -8,7 +8,8 @@ import pytest
 from run_builders import CLEAN, FAULTY, line, make_run, two_trajectories, verdict
 
 from lib.errors import UserError
-from lib.run.check import JudgeCounts, check
+from lib.run.check import check
+from lib.trajectories import EPISODES
 
 
 def test_a_run_is_counted_by_judge_status_cell_and_stratum(tmp_path: Path) -> None:
@@ -19,18 +20,16 @@ def test_a_run_is_counted_by_judge_status_cell_and_stratum(tmp_path: Path) -> No
         store.add_verdict(verdict())
         store.add_verdict(verdict(CLEAN, status="unparseable"))
         store.add_failure({"trajectory_id": FAULTY, "judge_id": "idle", "error": "refused"})
-        store.add_episode(two_trajectories()[1])
+        store.add(EPISODES, two_trajectories()[1])
     found = check(run)
-    assert found.n_trajectories == 2
-    assert found.n_failures == 1
-    assert found.n_episodes == 1
-    assert found.cells == {"clean": 1, "wrong_tool/silent": 1}
-    assert found.strata == {"restocking": 2}
-    assert found.judges == [
-        JudgeCounts("step:m", 2, 0, {"ok": 1, "unparseable": 1}, True),
-        JudgeCounts("idle", 0, 2, {}, True),
-        JudgeCounts("theirs", 1, 1, {"ok": 1}, False),
-    ]
+    assert found.n_items == 2
+    assert found.records == {"episodes.jsonl": 1, "failures": 1}
+    assert found.counts == {"cell": {"clean": 1, "wrong_tool/silent": 1}, "stratum": {"restocking": 2}}
+    assert found.judges == {
+        "step:m": {"ok": 1, "unparseable": 1},
+        "idle": {"missing": 2},
+        "theirs": {"ok": 1, "missing": 1},
+    }
     assert found.checksums["verdicts.jsonl"] == run.verdict_checksum()
     assert found.notes == ["theirs has no settings in run.json"]
 
@@ -41,10 +40,10 @@ def test_what_is_printed_names_the_missing_and_the_unreadable(tmp_path: Path) ->
         store.register_judge("step:m", {})
         store.add_verdict(verdict(status="truncated"))
     shown = str(check(run)).splitlines()
-    assert shown[0] == f"run {tmp_path}: 2 trajectories"
-    assert "  step:m: 1 verdicts, 1 truncated, 1 missing" in shown
+    assert shown[0] == f"run {tmp_path}: 2 to judge"
+    assert "  step:m: 1 truncated, 1 missing" in shown
     assert "  wrong_tool/silent: 1" in shown
-    assert "episodes: 0" in shown
+    assert "  episodes.jsonl: 0" in shown
     assert f"  verdicts.jsonl: {run.verdict_checksum()}" in shown
 
 

@@ -14,8 +14,9 @@ from run_builders import CLEAN, FAULTY, line, make_run, trajectory, two_trajecto
 import lib.run.folder
 from lib import ROOT
 from lib.errors import UserError
-from lib.records import Label, Trajectory
+from lib.records import About, Label, Trajectory
 from lib.run.folder import Run
+from lib.trajectories import EPISODES, RELEASED
 
 PUBLISHED = ROOT.parent / "shared" / "published"
 needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the released run is not on this machine")
@@ -175,9 +176,14 @@ def test_an_instance_id_of_another_making_has_no_stratum(tmp_path: Path) -> None
 def test_judges_come_in_the_order_of_the_manifest_then_of_first_appearance(tmp_path: Path) -> None:
     lines = [line(judge_id="late"), line(judge_id="b"), line(judge_id="programmatic"), line(judge_id="a")]
     run = make_run(tmp_path, b"\n".join(lines) + b"\n")
-    about = run.manifest | {"judges": {"a": {"model": "m"}, "b": {}}}
+    about = run.manifest | {"judges": {"a": {"about": {"kind": "step", "sees": "step", "model": "m"}}, "b": {}}}
     (tmp_path / "run.json").write_text(json.dumps(about))
-    assert list(run.judges().items()) == [("a", {"model": "m"}), ("b", {}), ("late", None), ("rules", None)]
+    assert list(run.judges().items()) == [
+        ("a", About(kind="step", sees="step", model="m")),
+        ("b", About(kind="own")),
+        ("late", About(kind="own")),
+        ("rules", RELEASED["rules"]),
+    ]
 
 
 def test_the_checksum_is_of_the_bytes_on_disk(tmp_path: Path) -> None:
@@ -227,9 +233,7 @@ def test_the_released_run_loads_as_it_is() -> None:
     assert len(run.manifest["runs"]) == 4
     assert len(frames.trajectories) == 400
     assert len(frames.verdicts) == 2000
-    assert run.judges() == dict.fromkeys(
-        ["rules", "outcome:qwen2.5:14b", "step:qwen2.5:14b", "step:llama3.1:8b", "selfcons3:qwen2.5:14b"]
-    )
+    assert run.judges() == RELEASED
     assert frames.trajectories["cell"].nunique() == 8
     assert len(run.episodes()) == 60
     assert "INS-00000-agent" in run.episodes()
@@ -239,12 +243,12 @@ def test_the_released_run_loads_as_it_is() -> None:
 @needs_published
 def test_the_released_verdicts_survive_being_written_here(tmp_path: Path) -> None:
     released = Run.open(PUBLISHED)
-    copy = Run.create(tmp_path, {}, released.iter_trajectories())
+    copy = Run.create(tmp_path, {}, released.trajectories().values())
     with copy.collecting() as store:
         for item in released.verdicts():
             store.add_verdict(item)
         for episode in released.episodes().values():
-            store.add_episode(episode)
+            store.add(EPISODES, episode)
     assert copy.verdicts() == released.verdicts()
     assert copy.episodes() == released.episodes()
     assert copy.trajectories() == released.trajectories()

@@ -20,6 +20,7 @@ from lib import ROOT
 from lib.errors import UserError
 from lib.records import Judgement, Label, Trajectory
 from lib.run.folder import Run
+from lib.trajectories import EPISODES
 
 RELEASED_FIELDS = [
     *("trajectory_id", "judge_id", "faulty", "failure_step", "failure_type", "confidence", "rationale", "latency_s"),
@@ -29,7 +30,7 @@ RELEASED_FIELDS = [
 
 def test_a_verdict_is_one_ascii_line_with_the_released_fields_and_ours_where_they_say_something(tmp_path: Path) -> None:
     run = make_run(tmp_path)
-    member = Judgement(faulty=True, failure_step=1, confidence=1.0, raw_step=float("nan"))
+    member = Judgement(faulty=True, failure_step=1, confidence=1.0, raw_step="last")
     full = verdict(CLEAN, rationale="caf\u00e9 \u2028", raw_reply="{}", load_s=0.0, coercions=["a"], members=[member])
     with run.collecting() as store:
         store.add_verdict(verdict())
@@ -41,7 +42,7 @@ def test_a_verdict_is_one_ascii_line_with_the_released_fields_and_ours_where_the
     small, large = (json.loads(item) for item in raw.splitlines())
     assert list(small) == [*RELEASED_FIELDS, "status"]
     assert set(large) == {*RELEASED_FIELDS, "status", "raw_reply", "load_s", "coercions", "members"}
-    assert large["members"][0]["raw_step"] == "NaN"
+    assert large["members"][0]["raw_step"] == "last"
     assert run.verdicts()[1].coercions == ["a"]
     assert run.verdicts()[1].members[0].failure_step == 1
 
@@ -50,13 +51,12 @@ def test_a_verdict_is_one_ascii_line_with_the_released_fields_and_ours_where_the
 def test_nan_and_infinity_are_never_written(tmp_path: Path, number: float) -> None:
     run = make_run(tmp_path)
     with run.collecting() as store:
-        for broken in (verdict(confidence=number), verdict(latency_s=number)):
-            with pytest.raises(ValueError, match=r"JSON|not valid"):
+        for broken in (verdict(confidence=number), verdict(latency_s=number), verdict(raw_step=[number])):
+            with pytest.raises(ValueError, match=r"JSON|not valid|missing"):
                 store.add_verdict(broken)
         with pytest.raises(ValueError, match="JSON"):
             store.add_failure({"waited": number})
-        store.add_verdict(verdict(raw_step=[number]))
-    assert run.verdicts()[0].raw_step == [{"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(number)]]
+    assert not (tmp_path / "verdicts.jsonl").exists()
     assert not (tmp_path / "failures.jsonl").exists()
 
 
@@ -74,7 +74,7 @@ def test_a_verdict_that_a_stored_run_must_not_hold_is_not_written(tmp_path: Path
             with pytest.raises(ValueError, match=expected):
                 store.add_verdict(item)
         store.add_verdict(verdict())
-        with pytest.raises(ValueError, match="has judged INS-00001-wrong_tool already"):
+        with pytest.raises(ValueError, match="step:m of INS-00001-wrong_tool is there already"):
             store.add_verdict(verdict(confidence=0.7))
     assert run.verdicts() == [verdict()]
 
@@ -254,7 +254,7 @@ def test_judges_are_recorded_in_the_order_of_their_first_start_with_each_start(t
     with run.collecting() as store:
         store.register_judge("step:m", {"seeds": [7, 8], "model": "m"}, {"started": "tuesday"})
     collections = [{"started": "monday"}, {"started": "tuesday"}]
-    assert list(run.judges().items()) == [
+    assert list(run.manifest["judges"].items()) == [
         ("step:m", {"seeds": [7, 8], "model": "m", "collections": collections}),
         ("outcome:m", {"model": "m"}),
     ]
@@ -308,15 +308,15 @@ def test_episodes_are_kept_apart_and_once(tmp_path: Path) -> None:
     episode, contradicting = two_trajectories()[1], two_trajectories()[0]
     with run.collecting() as store:
         store.register_episodes({"model": "m"})
-        store.add_episode(episode)
+        store.add(EPISODES, episode)
         with pytest.raises(ValueError, match="is there already"):
-            store.add_episode(episode)
+            store.add(EPISODES, episode)
         with pytest.raises(ValueError, match="outside the 0 steps"):
-            store.add_episode(Trajectory("E", "E", "g", [], "", contradicting.label))
+            store.add(EPISODES, Trajectory("E", "E", "g", [], "", contradicting.label))
         with pytest.raises(UserError, match="The agent of the episodes is recorded"):
             store.register_episodes({"model": "other"})
     with run.collecting() as store:
-        assert store.episodes_done == {CLEAN}
+        assert store.keys(EPISODES) == {CLEAN}
     assert run.episodes() == {CLEAN: episode}
     assert run.verdicts() == []
 
@@ -324,8 +324,8 @@ def test_episodes_are_kept_apart_and_once(tmp_path: Path) -> None:
 def test_failures_are_kept_in_order_and_block_nothing(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     with run.collecting() as store:
-        store.add_failure({"error": "refused", "judge_id": "step:m", "trajectory_id": FAULTY})
-        store.add_failure({"error": "timed out", "judge_id": "step:m", "trajectory_id": FAULTY})
+        store.add_failure({"trajectory_id": FAULTY, "judge_id": "step:m", "error": "refused"})
+        store.add_failure({"trajectory_id": FAULTY, "judge_id": "step:m", "error": "timed out"})
         assert (FAULTY, "step:m") not in store.done
         store.add_verdict(verdict())
     assert [failure["error"] for failure in run.failures()] == ["refused", "timed out"]

@@ -1,0 +1,155 @@
+"""What differs between studies: the kinds of record that a run's files hold, and how they hang together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from lib.errors import COMMAND
+from lib.records import About
+from lib.run.lines import Problem, Problems, Spelling, read
+
+Known = Mapping[Hashable, Any]
+ColumnType = Literal["word", "text", "bool", "float", "int", "count"]
+ROWS_AT_ONCE = 20_000
+_DTYPES: dict[str, Any] = {"bool": bool, "float": float, "int": "i8", "count": "i8"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A file of a run and the records in it.
+
+    Attributes:
+        file: its name; ``appended``: collectors add to it, so that its last line may be torn.
+        key: fields that name a record; a second record of that key must be the same.
+        columns: of the table of these records, by name; ``word`` is a text out of few, ``text`` is left out on
+            demand, ``count`` may be missing.
+        row: the values of these columns.
+        check: the record (under the names used here), or Problem where it contradicts itself or what is known.
+        parent: the kind that a record must belong to; ``known`` is the column of its table that checks look at.
+    """
+
+    file: str
+    spelling: Spelling
+    key: tuple[str, ...]
+    columns: Mapping[str, ColumnType]
+    row: Callable[[Any], tuple[Any, ...]]
+    check: Callable[[Any, Known], Any]
+    appended: bool = False
+    parent: Kind | None = None
+    known: str = ""
+
+    def records(self, folder: Path, known: Known) -> dict[Hashable, Any]:
+        """Records by key, in file order. Raises UserError."""
+        problems, found, lines = self._problems(folder), dict[Hashable, Any](), dict[Hashable, int]()
+        get = attrgetter(*self.key)
+        for number, record in self._read(folder, known, problems):
+            key = get(record)
+            if found.setdefault(key, record) != record:
+                problems.add(number, _contradiction(key, lines[key], found[key], record))
+            lines.setdefault(key, number)
+        problems.raise_any()
+        return found
+
+    def table(self, folder: Path, known: Known, *, text: bool = True) -> pd.DataFrame:
+        """Records as columns, each key once, holding few records at a time. Raises UserError."""
+        problems = self._problems(folder)
+        frame = self.frame((record for _, record in self._read(folder, known, problems)), text=text)
+        repeated = frame.duplicated(list(self.key))
+        if repeated.any():
+            self.records(folder, known)
+            frame = frame[~repeated].reset_index(drop=True)
+        return frame
+
+    def frame(self, records: Iterable[Any], *, text: bool = True) -> pd.DataFrame:
+        """Records as columns; without ``text`` those of texts stay out."""
+        words: dict[str | None, str | None] = {}
+        kept = {name: column for name, column in self.columns.items() if text or column != "text"}
+        parts: dict[str, list[Any]] = {name: [] for name in kept}
+        rows = map(self.row, records)
+        while chunk := list(islice(rows, ROWS_AT_ONCE)):
+            values = dict(zip(self.columns, zip(*chunk, strict=True), strict=True))
+            for name, column in kept.items():
+                parts[name].append(_part(values[name], column, words))
+        return pd.DataFrame({name: _whole(parts.pop(name), column) for name, column in kept.items()})
+
+    def _problems(self, folder: Path) -> Problems:
+        again = (
+            f"Correct these lines, or remove them: what is removed from {self.file} is collected again the next time."
+            if self.appended
+            else f"Correct the file, or move it away and make it again (`{COMMAND} dataset --help`)."
+        )
+        return Problems(folder / self.file, again)
+
+    def _read(self, folder: Path, known: Known, problems: Problems) -> Iterator[tuple[int, Any]]:
+        if not os.path.lexists(folder / self.file):
+            return
+        for number, record in read(folder / self.file, self.spelling, problems, torn_ok=self.appended):
+            try:
+                checked = self.check(record, known)
+            except Problem as problem:
+                problems.add(number, problem)
+                continue
+            yield number, checked
+
+
+@dataclass(frozen=True)
+class Study:
+    """The kinds of a study: ``items`` are judged, ``verdicts`` say of them; ``others`` come along.
+
+    Attributes:
+        make: the command that makes a run of it.
+        counted: columns of the table of items that ``check`` counts, with their values' order (None: sorted).
+        described: judges of runs that do not describe them.
+    """
+
+    name: str
+    items: Kind
+    verdicts: Kind
+    others: tuple[Kind, ...]
+    make: str
+    counted: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    described: Mapping[str, About] = field(default_factory=dict)
+
+    @property
+    def given(self) -> list[Kind]:
+        """Kinds that a run is made with, parents first."""
+        return [kind for kind in (*self.others, self.items) if not kind.appended]
+
+    @property
+    def appended(self) -> list[Kind]:
+        return [kind for kind in (self.verdicts, *self.others) if kind.appended]
+
+
+def _contradiction(key: Hashable, first: int, one: Any, two: Any) -> str:
+    before, now = msgspec.to_builtins(one), msgspec.to_builtins(two)
+    changed = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    shown = ", ".join(f"{name} {before.get(name)!r:.60} and {now.get(name)!r:.60}" for name in changed)
+    name = " of ".join(reversed(key)) if isinstance(key, tuple) else key
+    return f"{name} was given on line {first} already, and differently ({shown})"
+
+
+def _part(values: Sequence[Any], column: ColumnType, words: dict[str | None, str | None]) -> Any:
+    """One column of some rows; equal words are one object."""
+    if column == "count":
+        values = [-1 if value is None else value for value in values]
+    if column == "word":
+        values = [words.setdefault(value, value) for value in values]
+    return np.array(values, dtype=_DTYPES.get(column, object))
+
+
+def _whole(parts: list[Any], column: ColumnType) -> Any:
+    dtype = _DTYPES.get(column, object)
+    values = np.concatenate(parts) if parts else np.array([], dtype=dtype)
+    if column == "count":
+        return pd.arrays.IntegerArray(np.maximum(values, 0), values < 0)
+    return pd.Series(values, dtype=dtype)
