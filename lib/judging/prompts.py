@@ -109,7 +109,10 @@ _BEFORE: dict[Sees, str] = {
     "step": "\n\n".join([_OPENING, PROCEDURE, f"{_STEP_VIEW}\n{TAXONOMY}", CONFIDENCE, "--- BEGIN ---\n"]),
 }
 # Equal to the other prompt up to here, so that a server's prefix cache serves both.
-_NO_REASONING = "Give no reasoning now. Say only whether it is faulty: true or false.\n"
+# The form is spelled out: a model that breaks lines as it likes takes three times the tokens for the same word.
+_NO_REASONING = (
+    'Give no reasoning now. Reply on one line with {"faulty": true} or {"faulty": false} and nothing else.\n'
+)
 
 # Property order is generation order: the grammar makes the model reason before it decides.
 _REASONED = {"reasoning": {"type": "string"}, "faulty": {"type": "boolean"}}
