@@ -6,7 +6,7 @@
 
   const NARROWEST = 120; // pixels of a plot that can still be read
   const PHONE = 560; // pixels of a column in which panels stand one below another
-  const LETTER = 7.5; // pixels of a title's average letter, with room to spare
+  const LETTER = 8.5; // pixels of a title's average letter, with room to spare
   const MENU = 40; // pixels beside a title that the menu takes
 
   function scheme() {
@@ -16,20 +16,23 @@
   function config(spec) {
     const [ink, line] = INK[scheme()];
     const text = { labelColor: ink, titleColor: ink };
+    const sizes = { labelFontSize: 12, titleFontSize: 13 };
     const own = spec.config || {};
     return Object.assign({}, own, {
       background: "transparent",
-      title: { color: ink, subtitleColor: ink },
-      axis: Object.assign({ gridColor: line, domainColor: line, tickColor: line }, text),
-      header: text,
-      legend: Object.assign({ symbolFillColor: ink }, own.legend, text),
+      title: Object.assign({ fontSize: 15 }, own.title, { color: ink, subtitleColor: ink }),
+      axis: Object.assign({}, sizes, own.axis, { gridColor: line, domainColor: line, tickColor: line }, text),
+      header: Object.assign({}, sizes, own.header, text),
+      legend: Object.assign({}, sizes, { symbolFillColor: ink }, own.legend, text),
+      text: Object.assign({ fontSize: 12 }, own.text),
       view: Object.assign({}, own.view, { stroke: line }),
     });
   }
 
   async function embed(spec) {
     const drawn = document.createElement("div");
-    await window.vegaEmbed(drawn, Object.assign({}, spec, { background: "transparent", config: config(spec) }), {
+    const fresh = JSON.parse(JSON.stringify(spec)); // Vega leaves marks of its own in data that it has drawn
+    await window.vegaEmbed(drawn, Object.assign(fresh, { background: "transparent", config: config(spec) }), {
       renderer: "svg",
       actions: { export: true, source: false, compiled: false, editor: false },
       downloadFileName: document.title.split(" — ")[0],
@@ -68,15 +71,17 @@
   // A chart fills its column while text keeps its size: its plots get what labels and legend leave.
   async function fitted(spec, room) {
     const [copy, plot] = shaped(spec, room);
+    // what can be varied, in pixels: the width of a plot, or of each of its columns
+    const [holder, name, least, growing] = plot.width?.step ? [plot.width, "step", 16, 16] : [plot, "width", NARROWEST, 1];
     let drawn = await embed(copy);
-    let [growth, before] = [1, null]; // pixels of a chart for one of its plots' width: the number of panels side by side
-    for (let tries = 0; tries < 3 && typeof plot.width === "number"; tries++) {
+    let [growth, before] = [growing, null]; // pixels of a chart for one of what is varied
+    for (let tries = 0; tries < 4 && typeof holder[name] === "number"; tries++) {
       const over = widthOf(drawn) - room;
       if (over <= 0 && over > -4) break;
-      if (before) growth = Math.max(1, (widthOf(drawn) - before.drawn) / (plot.width - before.plot || 1));
-      before = { drawn: widthOf(drawn), plot: plot.width };
-      plot.width = Math.max(Math.floor(plot.width - over / growth), NARROWEST);
-      if (plot.width === before.plot) break;
+      if (before) growth = Math.max(1, (widthOf(drawn) - before.drawn) / (holder[name] - before.size));
+      before = { drawn: widthOf(drawn), size: holder[name] };
+      holder[name] = Math.max(Math.floor(before.size - over / growth), least);
+      if (holder[name] === before.size) break;
       drawn = await embed(copy);
     }
     return drawn;

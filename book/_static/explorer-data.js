@@ -115,10 +115,10 @@
       return found;
     }
 
-    /** Places of the trajectories that pass every filter, in the order asked for. */
+    /** Places of the trajectories that pass every filter, in the order asked for; a search needs `loadTexts` before. */
     select(wanted) {
       const judge = wanted.judge ? this.judgePlace(wanted.judge) : -1;
-      const terms = (wanted.q || "").toLowerCase().split(/\s+/).filter(Boolean);
+      const terms = explorer.terms(wanted.q);
       const rows = [];
       for (let i = 0; i < this.size; i++) if (this.passes(i, wanted, judge, terms)) rows.push(i);
       return this.sorted(rows, wanted.sort, judge);
@@ -126,12 +126,11 @@
 
     passes(i, wanted, judge, terms) {
       const truth = this.truth(i);
-      const id = this.ids[i].toLowerCase();
-      if (!terms.every((term) => id.includes(term))) return false;
       if (wanted.fault && !ofFault(wanted.fault, truth)) return false;
       if (wanted.outcome && (wanted.outcome === "right") !== truth.correct) return false;
       if (wanted.stratum && wanted.stratum !== (truth.stratum ?? "other")) return false;
       if (wanted.agree && !AGREEMENTS[wanted.agree](...this.tally(i))) return false;
+      if (!terms.every((term) => this.hit(i, term, judge))) return false;
       const question = wanted.said && explorer.QUESTIONS[wanted.said][1];
       if (question) return this.asked(i, judge).some((said) => question(said, truth));
       return judge < 0 || this.said(i, judge) !== null;
@@ -157,14 +156,34 @@
       return this.asked(i, judge).filter((said) => said && said.flagged !== faulty).map((said) => said.confidence);
     }
 
+    /** Where a term stands, as [where, text, position]: in id, goal, reply, or what one judge or (-1) any gave as reason. */
+    hit(i, term, judge) {
+      const { goal, answer, verdicts } = this.texts[i];
+      const reasons = verdicts.filter((said) => judge < 0 || said.judge === judge).map((said) => [this.judges[said.judge].id, said.rationale ?? ""]);
+      for (const [where, text] of [["id", this.ids[i]], ["goal", goal], ["reply", answer], ...reasons]) {
+        const at = text.toLowerCase().indexOf(term);
+        if (at >= 0) return [where, text, at];
+      }
+      return null;
+    }
+
+    part(number) { return explorer.load(`${this.name}/part-${String(number).padStart(3, "0")}`, this.version); }
+
+    /** Have all texts at hand, in which to search. */
+    async loadTexts() {
+      this.texts ??= (await Promise.all(this.starts.map((_, number) => this.part(number)))).flat();
+    }
+
     /** Steps, answer and verdicts in full, loaded with the part of the run that they are in. */
     async details(i) {
       let number = this.starts.length - 1;
       while (this.starts[number] > i) number--;
-      const part = await explorer.load(`${this.name}/part-${String(number).padStart(3, "0")}`, this.version);
-      return part[i - this.starts[number]];
+      return (await this.part(number))[i - this.starts[number]];
     }
   };
+
+  /** What is searched for: words, and phrases in quotation marks. */
+  explorer.terms = (text) => [...(text || "").toLowerCase().matchAll(/"([^"]+)"|([^\s"]+)/g)].map((found) => found[1] ?? found[2]);
 
   function known(number) { return number < 0 ? null : number; }
 

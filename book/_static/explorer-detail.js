@@ -16,7 +16,7 @@
   explorer.truthText = function (truth) {
     const outcome = truth.correct ? "right" : "wrong";
     if (!truth.faulty) return truth.correct ? "clean" : `clean, outcome ${outcome}`;
-    return `${truth.type}, ${truth.correct ? "silent" : "loud"}`;
+    return `${truth.type ?? "outcome missed"}, ${truth.correct ? "silent" : "loud"}`;
   };
 
   /**
@@ -29,23 +29,40 @@
    */
   explorer.trajectory = function (run, i, details, acts) {
     const truth = run.truth(i);
+    const steps = details.steps.map((step, k) => stepItem(run, truth, details, step, k));
+    const said = details.verdicts.map((one) => verdict(run, one, truth, acts));
     return [
       heading(run, i, truth, acts),
       el("p", { className: "explorer-goal", dir: "auto" }, details.goal),
-      el("h3", {}, "Steps"),
-      el("ol", { className: "explorer-steps" }, details.steps.map((step, k) => stepItem(run, truth, details, step, k))),
-      el("h3", {}, "Final answer"),
-      details.answer ? long("p", "explorer-answer", details.answer) : el("p", { className: "explorer-none" }, "none"),
-      el("h3", {}, "Verdicts"),
-      ...details.verdicts.map((said) => verdict(run.judges[said.judge], said, truth, details.steps.length, acts)),
-      details.verdicts.length ? null : el("p", { className: "explorer-none" }, "No judge has judged this trajectory."),
-    ].filter(Boolean);
+      el(
+        "div",
+        { className: run.episodes ? "" : "explorer-sides" },
+        el(
+          "section",
+          { "aria-label": "Steps and final answer" },
+          el("h3", {}, "Steps"),
+          el("ol", { className: "explorer-steps" }, steps),
+          el("h3", {}, "Final answer"),
+          details.answer ? long("p", "explorer-answer", details.answer) : el("p", { className: "explorer-none" }, "none"),
+        ),
+        run.episodes ? null : el("section", { "aria-label": "Verdicts" }, el("h3", {}, "Verdicts"), wordless(run), said.length ? said : none()),
+      ),
+    ];
   };
 
+  const none = () => el("p", { className: "explorer-none" }, "No judge has judged this trajectory.");
+
+  /** Where a run holds figures only: how the reasons are got. */
+  function wordless(run) {
+    const how = run.name === "paper" ? ["; ", el("code", {}, "python -m lib fetch paper"), " and ", el("code", {}, "make book"), " add them."] : ["."];
+    return run.wordless ? el("p", { className: "explorer-wordless" }, "This run holds no reasons", ...how) : null;
+  }
+
   function heading(run, i, truth, acts) {
-    const step = truth.faulty ? ` The fault is at step ${truth.step}.` : "";
+    const first = run.episodes ? "The first broken rule" : "The fault";
+    const step = truth.faulty && truth.step !== null ? ` ${first} is at step ${truth.step}.` : "";
     const outcome = truth.correct ? "The outcome is right." : "The outcome is wrong.";
-    const tags = [[truth.type ?? "clean", truth.faulty ? "fault" : "clean"], [truth.stratum ?? "stratum not known", ""]];
+    const tags = [[truth.type ?? (truth.faulty ? "outcome missed" : "clean"), truth.faulty ? "fault" : "clean"], [truth.stratum ?? "stratum not known", ""]];
     if (truth.faulty) tags.splice(1, 0, [truth.correct ? "silent" : "loud", ""]);
     return el(
       "header",
@@ -71,6 +88,7 @@
 
   function stepItem(run, truth, details, step, k) {
     const fault = truth.step === k;
+    const here = run.episodes ? details.broken.filter(([at]) => at === k).map(([, message]) => message) : fault ? ["The fault is here"] : [];
     const naming = details.verdicts.filter((said) => said.step === k).map((said) => run.judges[said.judge]);
     return el(
       "li",
@@ -79,8 +97,8 @@
       el(
         "div",
         {},
-        fault ? el("p", { className: "explorer-here" }, "The fault is here") : null,
-        long("p", "explorer-thought", step.thought),
+        here.map((text) => el("p", { className: "explorer-here" }, text)),
+        step.thought ? long("p", "explorer-thought", step.thought) : null,
         call(step),
         long("p", step.ok ? "explorer-seen" : "explorer-seen failed", step.observation),
         naming.length ? el("p", { className: "explorer-named" }, "Named by ", naming.flatMap(signed)) : null,
@@ -98,7 +116,8 @@
     return made;
   }
 
-  function verdict(judge, said, truth, steps, acts) {
+  function verdict(run, said, truth, acts) {
+    const judge = run.judges[said.judge];
     const copy = el("button", { type: "button", className: "explorer-copy" }, "Copy link");
     copy.setAttribute("aria-label", `Copy link to the verdict of ${judge.id}`);
     copy.addEventListener("click", () => acts.copy(judge.id));
@@ -108,7 +127,7 @@
       el("h4", {}, explorer.mark(judge), el("bdi", {}, judge.id)),
       copy,
       el("p", { className: "explorer-line" }, line(said), " ", checks(said, truth)),
-      reasons(said),
+      run.wordless ? null : reasons(said),
       cost(said),
       reading(said),
       members(said, truth),

@@ -6,17 +6,24 @@
   const MARGIN = 10; // rows kept beyond each edge of the view
   const ROW = 3.5; // height of a row, in the page's own size of type (rem)
 
-  /** Put into a row what is known of a trajectory, and what was said: by one judge, or (-1) a mark for each. */
-  explorer.fillRow = function (row, run, i, judge) {
+  /**
+   * Put into a row what is known of a trajectory, and what was said: by one judge, or (-1) a mark for each.
+   *
+   * @param terms what was searched for; where that stands is shown instead, unless it is in the id.
+   */
+  explorer.fillRow = function (row, run, i, judge, terms) {
     const truth = run.truth(i);
     const type = truth.type && !run.ids[i].includes(truth.type) ? truth.type : null;
-    const about = [type, truth.faulty ? (truth.correct ? "silent" : "loud") : "clean", truth.stratum];
+    const about = [type, truth.faulty ? (truth.correct ? "silent" : "loud") : "clean", truth.stratum].filter(Boolean).join(" · ");
+    const found = terms.map((term) => run.hit(i, term, judge)).find((hit) => hit && hit[0] !== "id");
     row.append(
       el("bdi", { className: "explorer-id" }, run.ids[i]),
-      el("span", { className: "explorer-about" }, about.filter(Boolean).join(" · ")),
-      judge < 0 ? marks(run, i, truth) : oneMark(run.said(i, judge), truth),
+      el("span", { className: "explorer-about" }, found ? excerpt(...found) : about),
+      !run.judges.length ? "" : judge < 0 ? marks(run, i, truth) : oneMark(run.said(i, judge), truth),
     );
   };
+
+  const excerpt = (where, text, at) => `${where}: ${at ? "…" : ""}${text.slice(at, at + 80)}`;
 
   function marks(run, i, truth) {
     const given = run.judges.map((_, judge) => run.said(i, judge));

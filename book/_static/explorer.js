@@ -20,7 +20,7 @@
   const [form, panes, side, detail] = ["filters", "panes", "side", "detail"].map(find);
   const fields = form.elements;
   const title = document.title;
-  const list = new explorer.List(find("list"), (row, i) => explorer.fillRow(row, run, i, judge), open);
+  const list = new explorer.List(find("list"), (row, i) => explorer.fillRow(row, run, i, judge, explorer.terms(state.q)), open);
   let runs = [];
   let run = null;
   let judge = -1; // place of the judge that is filtered for
@@ -57,6 +57,8 @@
       if (mine !== turn) return;
       enter(new explorer.Run(wanted, index));
     }
+    if (state.q) await run.loadTexts();
+    if (mine !== turn) return;
     filter();
     notice("");
     panes.hidden = false;
@@ -90,9 +92,11 @@
     find("judges").replaceChildren(...run.judges.map((one) => el("li", {}, shape(one), ids(one))));
     find("columns").replaceChildren(...run.judges.map((one) => el("span", { title: one.id }, shape(one))));
     setTimeout(() => { if (run === entered) begins(); });
+    form.classList.toggle("judgeless", !run.judges.length);
     const left = run.judges.filter((one, place) => !run.counting[place]).map((one) => one.id);
     const without = left.length ? ` It and “any judge” leave out the baselines: ${left.join(", ")}.` : "";
-    find("counted").textContent = `Agreement needs the verdicts of two judges.${without}`;
+    find("counted").textContent = run.judges.length ? `Agreement needs the verdicts of two judges.${without}` : "";
+    find("key").hidden = !run.judges.length;
   }
 
   /** Views of the run that are worth a look, under their heading if there are any. */
@@ -129,8 +133,9 @@
     list.show(rows);
     const verdicts = rows.reduce((sum, i) => sum + run.given(i, judge), 0);
     const [n, all, said] = [rows.length, run.size, verdicts].map((number) => number.toLocaleString("en"));
-    const none = `None of ${all} trajectories passes these filters.`;
-    find("count").textContent = rows.length ? `${n} of ${all} trajectories, ${said} verdicts` : none;
+    const kind = run.episodes ? "episodes" : "trajectories";
+    const told = run.episodes ? "" : `, ${said} verdicts`;
+    find("count").textContent = rows.length ? `${n} of ${all} ${kind}${told}` : `None of ${all} ${kind} passes these filters.`;
   }
 
   // --- the opened trajectory
@@ -235,7 +240,7 @@
 
   async function begin() {
     runs = await explorer.load("runs");
-    fields.run.replaceChildren(...runs.map((one) => el("option", { value: one.name }, one.name)));
+    fields.run.replaceChildren(...runs.map((one) => el("option", { value: one.name }, one.name.replace("/episodes", ": episodes"))));
     fields.run.closest("label").hidden = runs.length < 2;
     for (const [value, [text]] of Object.entries(explorer.QUESTIONS)) fields.said.append(el("option", { value }, text));
     document.body.removeAttribute("data-bs-spy"); // the theme's scroll spy would take our addresses for selectors

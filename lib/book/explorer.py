@@ -1,8 +1,9 @@
 """The data of the verdict explorer: for each run one script of scores, and its trajectories in parts.
 
 A page that is opened from a file can't fetch JSON, so every file here is a script that calls ``explorerData`` with its
-name and its content. The page loads the scores at once and a part when a trajectory of it is opened. Whatever comes
-from models or data is in these files as JSON strings in ASCII, and nowhere in the page itself.
+name and its content. The page loads the scores at once, a part when a trajectory of it is opened, and all parts when
+their text is searched. Whatever comes from models or data is in these files as JSON strings in ASCII, and nowhere in the
+page itself.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from typing import Any
 
 import pandas as pd
 
-from lib.show.style import judge_scales
-from lib.book.layout import Shown
-from lib.show.text import call_text, observation_text
+from lib.book.layout import PUBLISHED, Shown
+from lib.desk.checker import check
+from lib.fetch import ORIGINAL, is_fetched
 from lib.records import FAULT_TYPES, STRATA, Judgement, Step, Trajectory, Verdict, stratum_of
 from lib.run.folder import Run
+from lib.show.style import judge_scales
+from lib.show.text import call_text, observation_text
 
 FOLDER = "explorer-data"
 PART_BYTES = 64_000
@@ -27,6 +30,9 @@ PART_BYTES = 64_000
 
 BASELINES = ("always-faulty", "always-clean", "coin")
 """Judges that see nothing of the trajectory: agreement between judges is counted without them."""
+
+EPISODES = "/episodes"
+"""Ends the name under which a run's episodes are offered; no run's own name holds a slash."""
 
 NONE = -1
 
@@ -45,10 +51,12 @@ def write_explorer(html: Path, shown: Sequence[Shown]) -> None:
         if one.folder is None:
             runs.append({"name": one.name})
             continue
-        of_run = run_files(one.name, Run.open(one.folder))
-        version = hashlib.sha256(b"".join(of_run.values())).hexdigest()[:12]
-        runs.append({"name": one.name, "version": version})
-        files |= of_run
+        run = Run.open(ORIGINAL if one.name == PUBLISHED and is_fetched() else one.folder)
+        for name, found in ((one.name, run_files), (one.name + EPISODES, episode_files)):
+            if of_run := found(name, run):
+                version = hashlib.sha256(b"".join(of_run.values())).hexdigest()[:12]
+                runs.append({"name": name, "version": version})
+                files |= of_run
     files["runs"] = script("runs", runs)
     wanted = {folder / f"{name}.js": content for name, content in files.items()}
     for path in set(folder.rglob("*.js")) - set(wanted):
@@ -67,18 +75,38 @@ def run_files(name: str, run: Run) -> dict[str, bytes]:
     given = {(verdict.trajectory_id, verdict.judge_id): verdict for verdict in verdicts}
     judged = {judge for _, judge in given}
     judges = [judge for judge in order if judge in judged]
-    parts = parts_of([details(trajectory, _said_of(trajectory, judges, given)) for trajectory in trajectories])
     index = {
-        **trajectory_columns(trajectories),
         "judges": judge_looks(order, judged),
         "verdicts": [verdict_columns([given.get((t.trajectory_id, judge)) for t in trajectories]) for judge in judges],
-        "starts": [sum(map(len, parts[:number])) for number in range(len(parts))],
+        "wordless": bool(verdicts) and not any(verdict.rationale for verdict in verdicts),
     }
-    files = {f"{name}/index": script(f"{name}/index", index)}
+    detailed = [details(trajectory, _said_of(trajectory, judges, given)) for trajectory in trajectories]
+    return _files(name, trajectories, index, detailed)
+
+
+def episode_files(name: str, run: Run) -> dict[str, bytes]:
+    """The scripts of a run's episodes: no judge saw them, but each says which rules its steps break. None: no file."""
+    episodes = sorted(run.episodes().values(), key=lambda episode: episode.trajectory_id)
+    if not episodes:
+        return {}
+    detailed = [{**details(one, {}), "broken": _broken(one)} for one in episodes]
+    return _files(name, episodes, {"judges": [], "verdicts": [], "episodes": True}, detailed)
+
+
+def _files(
+    name: str, trajectories: Sequence[Trajectory], index: dict[str, Any], detailed: Sequence[dict[str, Any]]
+) -> dict[str, bytes]:
+    parts = parts_of(detailed)
+    starts = [sum(map(len, parts[:number])) for number in range(len(parts))]
+    files = {f"{name}/index": script(f"{name}/index", {**trajectory_columns(trajectories), **index, "starts": starts})}
     for number, part in enumerate(parts):
         key = f"{name}/part-{number:03d}"
         files[key] = script(key, part)
     return files
+
+
+def _broken(episode: Trajectory) -> list[tuple[int, str]]:
+    return [(found.step, found.message) for found in check(episode.goal, episode.steps)]
 
 
 def script(key: str, content: Any) -> bytes:

@@ -9,12 +9,12 @@ from html import escape
 import pandas as pd
 from msgspec import Struct
 
-from lib.show.text import Html, call_text, observation_text
 from lib.desk.checker import check
 from lib.desk.environment import Instances
 from lib.desk.injector import CARRIERS, inject
 from lib.desk.oracle import solve
 from lib.records import FAULT_TYPES, STRATA, FaultType, Step, Stratum, Trajectory
+from lib.show.text import Html, call_text, observation_text
 
 EDITS: dict[FaultType, str] = {
     "wrong_tool": "Instead of the policy, the order is looked up a second time. The policy is never read.",
@@ -60,6 +60,14 @@ def fit_table(seed: int) -> pd.DataFrame:
     found = {(case.fault, case.stratum): _survival(case.faulty) for case in cases(seed)}
     table = [[found.get((fault, stratum), "–") for stratum in STRATA] for fault in FAULT_TYPES]
     return pd.DataFrame(table, index=pd.Index(FAULT_TYPES, name="fault"), columns=list(STRATA))
+
+
+def definitions(seed: int) -> pd.DataFrame:
+    """The six faults: what the edit does, and whether the outcome survives it."""
+    survival = fit_table(seed)
+    outcomes = [" or ".join(sorted(set(row) - {"–"}, reverse=True)) for row in survival.to_numpy()]
+    rows = {"what is edited": [EDITS[fault] for fault in FAULT_TYPES], "the fault is": outcomes}
+    return pd.DataFrame(rows, index=survival.index)
 
 
 def side_by_side(seed: int) -> Html:
