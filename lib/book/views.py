@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 import pandas as pd
 
 from lib.analysis.ceiling import Ceiling, ceiling
-from lib.desk.parents import Parents, clean_parents
+from lib.desk.parents import Parents, clean_parents, seed_of
 from lib.judging.prompts import render_view
 from lib.records import Sees, Trajectory, cell_of, view_of
 from lib.run.folder import Run
@@ -56,14 +56,6 @@ def views_of(run: Run) -> Views:
     """The views of a run."""
     runs = run.trajectories()
     return Views(runs, clean_parents(runs.values(), seed_of(run.manifest)))
-
-
-def seed_of(manifest: Mapping[str, Any]) -> int | None:
-    """The seed of the run's instances, from a manifest of either shape; None where it does not say."""
-    collections = manifest.get("runs")
-    told = [manifest.get("dataset"), *(collections if isinstance(collections, list) else [])]
-    seeds = [one["seed"] for one in told if isinstance(one, dict) and type(one.get("seed")) is int]
-    return seeds[0] if len(set(seeds)) == 1 else None
 
 
 def _frame(runs: Iterable[Trajectory], kind: Sees) -> pd.DataFrame:

@@ -8,7 +8,7 @@ oracle, though its calls and observations are the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -73,6 +73,32 @@ def clean_parents(trajectories: Iterable[Trajectory], seed: int | None) -> Paren
             source = "missing"
         counts[source] += 1
     return Parents(found, **counts, checked=len(told), matched=matched)
+
+
+def changed_views(trajectories: Iterable[Trajectory], seed: int | None) -> dict[str, dict[str, bool | None]]:
+    """Whether each mutant's fault changes what a judge is shown: in the outcome view (its reply), and in the steps.
+
+    Returns:
+        Per view (as ``lib.records.Sees``), by trajectory id; None where the parent is not known.
+    """
+    runs = list(trajectories)
+    parents = clean_parents(runs, seed).by_instance
+    outcome: dict[str, bool | None] = {}
+    step: dict[str, bool | None] = {}
+    for mutant in (t for t in runs if t.label.faulty):
+        parent = parents.get(mutant.instance_id)
+        name = mutant.trajectory_id
+        outcome[name] = None if parent is None else parent.final_answer != mutant.final_answer
+        step[name] = None if parent is None else not _same_words(parent, mutant)
+    return {"outcome": outcome, "step": step}
+
+
+def seed_of(manifest: Mapping[str, Any]) -> int | None:
+    """The seed of the run's instances, from a manifest of either shape; None where it does not say."""
+    collections = manifest.get("runs")
+    told = [manifest.get("dataset"), *(collections if isinstance(collections, list) else [])]
+    seeds = [one["seed"] for one in told if isinstance(one, dict) and type(one.get("seed")) is int]
+    return seeds[0] if len(set(seeds)) == 1 else None
 
 
 def reword(parent: Trajectory, donor: Trajectory) -> Trajectory:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lib import ROOT
-from lib.book.views import seed_of, views_of
+from lib.book.views import views_of
+from lib.desk.parents import seed_of
 from lib.desk.injector import JudgedSet
 from lib.run.folder import Run
 

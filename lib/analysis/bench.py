@@ -1,0 +1,358 @@
+"""Judges on the bench: their verdicts as one tidy frame, and every share, score and paired difference asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lib.analysis.estimates import Estimate, reading
+from lib.analysis.metrics import Metric, Registry
+from lib.analysis.resample import percentile_interval, replicates
+from lib.analysis.shares import Floats, Shares, codes, shares
+from lib.analysis.trajectory_metrics import TRAJECTORY_METRICS
+from lib.errors import UserError
+from lib.records import About
+
+SURVIVAL_METRICS = {"silent": "silent_recall", "loud": "loud_recall", "clean": "false_alarm_rate"}
+SCORE_FIELDS = ["judge", "metric", "value", "low", "high", "n"]
+PAIRED_FIELDS = ["a", "b", "metric", "value", "low", "high", "n", "reading"]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One judge: what it says of itself, and its metrics by name (``judge.silent_recall``).
+
+    ``silent``, ``loud`` and ``clean`` are the shares flagged of each.
+    """
+
+    id: str
+    about: About
+    metrics: dict[str, Estimate]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        metric = SURVIVAL_METRICS.get(name, name)
+        if metric in self.metrics:
+            return self.metrics[metric]
+        if name in self.about.__struct_fields__:
+            return getattr(self.about, name)
+        raise UserError(f"no metric {name}; there are {', '.join([*SURVIVAL_METRICS, *self.metrics])}")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Verdicts of a run's judges beside the truth.
+
+    Attributes:
+        verdicts: frame of ``lib.analysis.tidy``.
+        about: what each judge says of itself, in the run's order.
+        name, checksum: of the run, and of the bytes of its verdicts.
+        reps, seed: of what is resampled; same seed, same bytes.
+        registry: the study's metrics.
+    """
+
+    verdicts: pd.DataFrame
+    about: dict[str, About]
+    name: str = ""
+    checksum: str = ""
+    reps: int = 10_000
+    seed: int = 0
+    registry: Registry = field(default=TRAJECTORY_METRICS, repr=False)
+
+    @property
+    def judges(self) -> list[str]:
+        return list(self.about)
+
+    @cached_property
+    def unread(self) -> dict[str, float]:
+        """Share of each judge's replies that could not be read."""
+        return {str(judge): float(share) for judge, share in self.verdicts.groupby("judge")["unread"].mean().items()}
+
+    def judge(self, wanted: str) -> Judged:
+        """A judge by its id, or by its kind where only one has it. Raises UserError naming what there is."""
+        judge = self._find(wanted)
+        return Judged(judge, self.about[judge], self._judged[judge])
+
+    def pair(self, a: str, b: str) -> tuple[Judged, Judged]:
+        """Two judges, by id or kind; kinds are those of one model, the first in the run that has both."""
+        if a in self.about or b in self.about:
+            return self.judge(a), self.judge(b)
+        for first, one in self.about.items():
+            for second, other in self.about.items():
+                if one.kind == a and other.kind == b and one.model == other.model:
+                    return self.judge(first), self.judge(second)
+        raise UserError(f"no model of this run is judged as {a} and as {b}; judges: {', '.join(self.about)}")
+
+    def pairs(self, a: str, b: str) -> list[tuple[str, str]]:
+        """Ids of the judges of kind ``a`` and of kind ``b`` that ask one model, for every model that has both."""
+        return [
+            (first, second)
+            for first, one in self.about.items()
+            for second, other in self.about.items()
+            if one.kind == a and other.kind == b and one.model == other.model and one.model is not None
+        ]
+
+    def rates(self, frame: pd.DataFrame, column: str, by: Sequence[str] = ("judge",)) -> pd.DataFrame:
+        """The share (or mean) of a column in each group of rows of ``verdicts``, with instances as units.
+
+        Args:
+            frame: rows of ``verdicts``, perhaps with columns of one's own; ``column``: yes or no, or an amount;
+                missing values are left out.
+            by: columns whose groups are told apart, in order of appearance.
+
+        Returns:
+            Frame of ``by``, value, low, high, n; no interval for judges of fixed rules.
+        """
+        _refuse_unknown([column, *by], frame.columns, "column")
+        kept = frame[frame[column].notna()]
+        rows = []
+        for key, own in kept.groupby(list(by), sort=False, dropna=False):
+            values = own[column].to_numpy(float)
+            share = bool(np.isin(values, (0, 1)).all())
+            found = _ratios(own, values[:, None], np.ones((len(own), 1)), means=not share)
+            fixed = all(self._fixed(judge) for judge in own["judge"].unique())
+            interval = (np.nan, np.nan) if fixed else (float(found.low[0]), float(found.high[0]))
+            rows.append([*key, float(found.value[0]), *interval, len(own)])
+        return pd.DataFrame(rows, columns=[*by, "value", "low", "high", "n"])
+
+    def contrast(
+        self, frame: pd.DataFrame, column: str, between: str, values: tuple[Any, Any], by: Sequence[str] = ("judge",)
+    ) -> pd.DataFrame:
+        """Share of a column among rows where ``between`` is the first of ``values``, minus that where it is the second.
+
+        Returns:
+            Frame of ``by``, value, low, high, n (rows of both), reading.
+        """
+        _refuse_unknown([column, between, *by], frame.columns, "column")
+        kept = frame[frame[column].notna() & frame[between].isin(values)]
+        rows = []
+        for key, own in kept.groupby(list(by), sort=False, dropna=False):
+            sides = np.column_stack([own[between].eq(value).to_numpy(float) for value in values])
+            hit = own[column].to_numpy(float)[:, None]
+            share = bool(np.isin(hit, (0, 1)).all())
+            fixed = all(self._fixed(judge) for judge in own["judge"].unique())
+            found = _ratios(own, sides * hit, sides, means=not share, exact=fixed)
+            value, low, high = found.combination([1, -1])
+            unread = max(self.unread.get(str(judge), 0.0) for judge in own["judge"].unique())
+            said = reading(value, low, high, fixed=fixed, unread=unread)
+            rows.append([*key, value, *((np.nan, np.nan) if fixed else (low, high)), len(own), said])
+        return pd.DataFrame(rows, columns=[*by, "value", "low", "high", "n", "reading"])
+
+    def score(self, metrics: Sequence[str] | None = None) -> pd.DataFrame:
+        """Every metric (or those named) of every judge: frame judge, metric, value, low, high, n."""
+        wanted = self._metrics(metrics)
+        rows = [[judge, name, *own[name]] for judge, own in self._judged.items() for name in wanted if name in own]
+        return pd.DataFrame(rows, columns=SCORE_FIELDS)
+
+    def paired(self, a: str, b: str, metrics: Sequence[str] | None = None) -> pd.DataFrame:
+        """Metrics of judge ``a`` minus those of ``b``, on the trajectories that both judged.
+
+        Returns:
+            Frame a, b, metric, value, low, high, n (trajectories), reading.
+        """
+        first, second, wanted = self._find(a), self._find(b), self._metrics(metrics)
+        sides = [self.verdicts[self.verdicts["judge"] == judge].set_index("trajectory") for judge in (first, second)]
+        common = sides[0].index.intersection(sides[1].index, sort=False)
+        sides = [side.loc[common].reset_index() for side in sides]
+        fixed = [self._fixed(judge) for judge in (first, second)]
+        columns = [self.registry.columns(side) for side in sides]
+        found = _Measured.of(self.registry, sides[0], columns, fixed, wanted, self.reps, self.seed)
+        unread = max(float(side["unread"].mean()) if len(side) else 0.0 for side in sides)
+        rows = []
+        for name in wanted:
+            value, low, high = found.difference(name)
+            said = reading(value, low, high, fixed=all(fixed), unread=unread)
+            interval = (np.nan, np.nan) if all(fixed) else (low, high)
+            rows.append([first, second, name, value, *interval, len(common), said])
+        return pd.DataFrame(rows, columns=PAIRED_FIELDS)
+
+    @cached_property
+    def _judged(self) -> dict[str, dict[str, Estimate]]:
+        """Metrics of each judge; judges of the same trajectories share their resamples."""
+        groups: dict[tuple[str, ...], list[str]] = {}
+        own = dict(list(self.verdicts.groupby("judge", sort=False)))
+        for judge in self.about:
+            groups.setdefault(tuple(own[judge]["trajectory"]), []).append(judge)
+        found: dict[str, dict[str, Estimate]] = {}
+        for judges in groups.values():
+            for start in range(0, len(judges), AT_ONCE):
+                some = judges[start : start + AT_ONCE]
+                columns = [self.registry.columns(own[judge]) for judge in some]
+                fixed = [self._fixed(judge) for judge in some]
+                names = list(self.registry.metrics)
+                measured = _Measured.of(self.registry, own[some[0]], columns, fixed, names, self.reps, self.seed)
+                found |= {judge: measured.estimates(place) for place, judge in enumerate(some)}
+        return {judge: found[judge] for judge in self.about}
+
+    def _fixed(self, judge: str) -> bool:
+        return self.about[judge].fixed if judge in self.about else False
+
+    def _metrics(self, wanted: Sequence[str] | None) -> list[str]:
+        names = list(self.registry.metrics)
+        if wanted is None:
+            return names
+        _refuse_unknown(wanted, names, "metric")
+        return list(wanted)
+
+    def _find(self, wanted: str) -> str:
+        if wanted in self.about:
+            return wanted
+        of_kind = [judge for judge, about in self.about.items() if about.kind == wanted]
+        if len(of_kind) == 1:
+            return of_kind[0]
+        more = f"{len(of_kind)} judges are of kind {wanted}" if of_kind else f"no judge {wanted}"
+        raise UserError(f"{more}; name one of {', '.join(of_kind or self.about)}")
+
+
+AT_ONCE = 20
+"""Judges measured together: bounds memory, and does not change a figure."""
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Some judges' metrics on the same trajectories.
+
+    Attributes:
+        ratios: shares and means of all judges one after the other, and the place of each (judge, metric) in them.
+        resampled: value, low, high and replicates of each (judge, metric).
+    """
+
+    registry: Registry
+    fixed: list[bool]
+    ratios: Shares
+    place: dict[tuple[int, str], int]
+    resampled: dict[tuple[int, str], tuple[float, float, float, Floats]]
+    below: dict[tuple[int, str], float]
+
+    @classmethod
+    def of(
+        cls,
+        registry: Registry,
+        rows: pd.DataFrame,
+        columns: list[dict[str, Floats]],
+        fixed: list[bool],
+        wanted: Sequence[str],
+        reps: int,
+        seed: int,
+    ) -> _Measured:
+        metrics = _with_parts(registry, wanted)
+        divided = [metric for metric in metrics if metric.kind in ("share", "mean")]
+        place = {
+            (judge, metric.name): at
+            for at, (judge, metric) in enumerate((judge, metric) for judge in range(len(columns)) for metric in divided)
+        }
+        above, below = (
+            np.reshape([own[getattr(metric, side)] for own in columns for metric in divided], (len(place), -1)).T
+            for side in ("above", "below")
+        )
+        found = _ratios(
+            rows,
+            above,
+            below,
+            means=[metric.kind == "mean" for _ in columns for metric in divided],
+            exact=[rule for rule in fixed for _ in divided],
+        )
+        counts = {
+            (judge, metric.name): float(own[metric.below].sum())
+            for judge, own in enumerate(columns)
+            for metric in metrics
+        }
+        drawn = _resampled([m for m in metrics if m.kind == "resampled"], rows, columns, fixed, reps, seed)
+        return cls(registry, fixed, found, place, drawn, counts)
+
+    def estimates(self, judge: int) -> dict[str, Estimate]:
+        """Every metric that was measured of one judge, in the registry's order; no intervals for fixed rules."""
+        found = {}
+        for name, metric in self.registry.metrics.items():
+            if (judge, name) not in self.below:
+                continue
+            value, low, high = self._interval(judge, metric)
+            n = 0 if np.isnan(value) else int(self.below[judge, name])
+            found[name] = Estimate(value, np.nan, np.nan, n) if self.fixed[judge] else Estimate(value, low, high, n)
+        return found
+
+    def difference(self, name: str) -> tuple[float, float, float]:
+        """The first judge's metric minus the second's."""
+        metric = self.registry.metrics[name]
+        if metric.kind != "resampled":
+            return self.ratios.combination(self._weights(0, metric) - self._weights(1, metric))
+        (value, low, high, drawn), (other, other_low, other_high, other_drawn) = (
+            self.resampled[judge, name] for judge in (0, 1)
+        )
+        gap = drawn - other_drawn
+        if not any(_still(part) for part in (drawn, other_drawn, gap)) or any(self.fixed):
+            bounds = percentile_interval(gap)
+            return value - other, float(bounds[0]), float(bounds[1])
+        down, up = np.hypot(value - low, other_high - other), np.hypot(high - value, other - other_low)
+        return value - other, float(value - other - down), float(value - other + up)
+
+    def _interval(self, judge: int, metric: Metric) -> tuple[float, float, float]:
+        if metric.kind == "resampled":
+            value, low, high, _ = self.resampled[judge, metric.name]
+            return value, low, high
+        if metric.kind == "combination":
+            return self.ratios.combination(self._weights(judge, metric))
+        at = self.place[judge, metric.name]
+        return float(self.ratios.value[at]), float(self.ratios.low[at]), float(self.ratios.high[at])
+
+    def _weights(self, judge: int, metric: Metric) -> Floats:
+        weights = np.zeros(len(self.place))
+        for name, weight in (metric.parts or {metric.name: 1.0}).items():
+            weights[self.place[judge, name]] += weight
+        return weights
+
+
+def _with_parts(registry: Registry, wanted: Sequence[str]) -> list[Metric]:
+    """The metrics asked for and the shares that they combine, in the registry's order."""
+    names = {part for name in wanted for part in (registry.metrics[name].parts or {})} | set(wanted)
+    return [metric for name, metric in registry.metrics.items() if name in names]
+
+
+def _resampled(
+    metrics: list[Metric],
+    rows: pd.DataFrame,
+    columns: list[dict[str, Floats]],
+    fixed: list[bool],
+    reps: int,
+    seed: int,
+) -> dict[tuple[int, str], tuple[float, float, float, Floats]]:
+    """Value, percentile interval and replicates of what is no ratio; NaN bounds where no replicate moves it."""
+    if not metrics or not len(rows):
+        return {(j, m.name): (np.nan, np.nan, np.nan, np.full(1, np.nan)) for j in range(len(columns)) for m in metrics}
+    names = list(dict.fromkeys(name for metric in metrics for name in metric.columns))
+    table = np.array([own[name] for own in columns for name in names])
+
+    def statistic(sums: Floats) -> Floats:
+        judged = sums.reshape(len(columns), len(names), -1).swapaxes(0, 1)
+        by_name = dict(zip(names, judged, strict=True))
+        values = np.stack([metric.of(by_name) for metric in metrics if metric.of])
+        return values.reshape(-1, values.shape[-1])
+
+    values = statistic(table.sum(axis=1, keepdims=True))[:, 0]
+    drawn = replicates(table, codes(rows["cell"]), codes(rows["instance"]), statistic, reps, seed)
+    low, high = percentile_interval(drawn)
+    low[still := _still(drawn)], high[still] = np.nan, np.nan
+    keys = [(judge, metric.name) for metric in metrics for judge in range(len(columns))]
+    for at, (judge, _) in enumerate(keys):
+        if fixed[judge]:
+            low[at] = high[at] = values[at]
+    return {key: (float(values[at]), float(low[at]), float(high[at]), drawn[at]) for at, key in enumerate(keys)}
+
+
+def _still(drawn: Floats) -> Any:
+    return ~(np.fmax.reduce(drawn, axis=-1) - np.fmin.reduce(drawn, axis=-1) > 1e-12)
+
+
+def _ratios(rows: pd.DataFrame, above: Floats, below: Floats, **options: Any) -> Shares:
+    return shares(above, below, codes(rows["cell"]), codes(rows["instance"]), **options)
+
+
+def _refuse_unknown(wanted: Sequence[str], known: Any, what: str) -> None:
+    if missing := [name for name in wanted if name not in known]:
+        raise UserError(f"no {what} {', '.join(map(str, missing))}; there are {', '.join(map(str, known))}")

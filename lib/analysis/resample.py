@@ -1,0 +1,132 @@
+"""The bootstrap: units resampled, cells kept at their sizes by reweighting; it knows a statistic, and no metric.
+
+Rows of one unit in one cell are summed before anything is drawn, and units that are equal in all of it are drawn
+together, so that a replicate costs as much as there are different units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from lib.analysis.shares import LEVEL, Floats
+
+WEIGHTS_PER_BLOCK = 1 << 19
+LEAST_WIDTH = 32
+MANY_EQUAL = 16
+"""From so many equal units on, one binomial draw for all is faster than a draw each."""
+
+
+class Units(NamedTuple):
+    """What is drawn: the different units of a sample.
+
+    Attributes:
+        table: rows × units; for each cell its sizes in the units, then the different columns within it.
+        of: which of them each unit of the sample is.
+        cells: per cell the row of its sizes, and which row is added to which column: (sizes, columns, rows).
+    """
+
+    table: Floats
+    of: NDArray[np.intp]
+    cells: list[tuple[int, NDArray[np.intp], NDArray[np.intp]]]
+
+
+def replicates(
+    columns: Floats,
+    cell: NDArray[np.intp],
+    unit: NDArray[np.intp],
+    statistic: Callable[[Floats], Floats],
+    reps: int,
+    seed: int,
+) -> Floats:
+    """A statistic of column sums in each replicate.
+
+    Args:
+        columns: k × n, a quantity a row.
+        cell, unit: of each of the n rows, as ``lib.analysis.shares.codes``.
+        statistic: from sums, k × replicates, to values, m × replicates.
+
+    Returns:
+        m × reps; NaN where a cell was drawn empty. Replicate i is the same whatever ``reps`` is.
+    """
+    units = distinct_units(columns, cell, unit)
+    sizes = np.bincount(cell)
+    values: list[Floats] = []
+    with threadpool_limits(1, user_api="blas"):  # blocks this small gain nothing from threads, and wait for busy cores
+        for weights in unit_weights(units.of, reps, seed):
+            drawn = units.table @ weights
+            sums = np.zeros((len(columns), weights.shape[1]))
+            for (own, places, rows), size in zip(units.cells, sizes, strict=True):
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    kept = size / drawn[own]
+                sums[places] += drawn[rows] * kept
+            values.append(statistic(sums))
+    return np.concatenate(values, axis=-1)
+
+
+def distinct_units(columns: Floats, cell: NDArray[np.intp], unit: NDArray[np.intp]) -> Units:
+    """The units of a sample, equal ones once, and each cell's columns, equal ones once and empty ones not at all."""
+    count = int(unit.max(initial=-1)) + 1
+    table: list[Floats] = []
+    cells = []
+    for name in range(int(cell.max(initial=-1)) + 1):
+        rows = np.flatnonzero(cell == name)
+        member = sparse.csr_array((np.ones(rows.size), (unit[rows], np.arange(rows.size))), shape=(count, rows.size))
+        first = {(sizes := np.asarray(member.sum(axis=1))).tobytes(): len(table)}
+        table.append(sizes)
+        places, at = [], []
+        for place, summed in enumerate((member @ columns[:, rows].T).T):
+            if not summed.any():
+                continue
+            whole = np.ascontiguousarray(summed)
+            row = first.setdefault(whole.tobytes(), len(table))
+            if row == len(table):
+                table.append(whole)
+            places.append(place)
+            at.append(row)
+        cells.append((first[sizes.tobytes()], np.array(places, np.intp), np.array(at, np.intp)))
+    whole = np.array(table)
+    different, of = np.unique(whole, axis=1, return_inverse=True)
+    return Units(np.ascontiguousarray(different), of, cells)
+
+
+def unit_weights(of: NDArray[np.intp], reps: int, seed: int) -> Iterator[Floats]:
+    """How often each of the different units is drawn, in blocks of replicates: shape different units × replicates.
+
+    Args:
+        of: which of the different units each unit of the sample is; as many as there are are drawn with replacement.
+    """
+    equal = np.bincount(of)
+    width = max(LEAST_WIDTH, WEIGHTS_PER_BLOCK // of.size)
+    for block, start in enumerate(range(0, reps, width)):
+        rng = np.random.default_rng([seed, block])
+        if of.size > MANY_EQUAL * equal.size:
+            weights = rng.multinomial(of.size, equal / of.size, width).T
+        else:
+            drawn = of[rng.integers(0, of.size, (of.size, width))]
+            drawn *= width
+            drawn += np.arange(width)
+            weights = np.bincount(drawn.ravel(), minlength=width * equal.size).reshape(-1, width)
+        yield weights[:, : reps - start].astype(np.float64)
+
+
+def percentile_interval(drawn: Floats) -> tuple[Floats, Floats]:
+    """95 % percentile interval along the last axis, over the replicates where the value is defined.
+
+    Linear interpolation between order statistics, as numpy's default quantile; NaN where no replicate is defined.
+    """
+    ordered = np.sort(drawn, axis=-1)  # NaN goes last; faster here than a partition
+    last = np.maximum(np.count_nonzero(~np.isnan(ordered), axis=-1) - 1, 0)
+    return _order_statistic(ordered, last * (1 - LEVEL) / 2), _order_statistic(ordered, last * (1 + LEVEL) / 2)
+
+
+def _order_statistic(ordered: Floats, position: Floats) -> Floats:
+    below = np.floor(position).astype(np.intp)
+    above = np.ceil(position).astype(np.intp)
+    low, high = (np.take_along_axis(ordered, at[..., None], axis=-1)[..., 0] for at in (below, above))
+    return low + (high - low) * (position - below)
