@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import convert
-
 from lib.analysis.bench import Bench
 from lib.analysis.tidy import chosen, tidy
 from lib.desk.parents import changed_views, seed_of
 from lib.errors import UserError
-from lib.records import About
 from lib.run.folder import Run
 
 
@@ -28,30 +25,9 @@ def open(run: str | Path | Run, judges: Sequence[str] | None = None, reps: int =
         raise UserError(f"reps must be at least 1, not {reps}")
     opened = run if isinstance(run, Run) else Run.open(run)
     trajectories, verdicts = opened.frames(text=False)
-    abouts = described(opened)
+    abouts = opened.judges(verdicts)
     present = {judge: about for judge, about in abouts.items() if (verdicts["judge_id"] == judge).any()}
     own = {judge: present[judge] for judge in chosen(present, judges)}
     changed = changed_views(opened.trajectories().values(), seed_of(opened.manifest))
     frame = tidy(trajectories, verdicts, own, changed)
     return Bench(frame, own, opened.name, opened.verdict_checksum(), reps, seed)
-
-
-def described(run: Run) -> dict[str, About]:
-    """What each judge of a run says of itself; of one that says nothing only its id is known."""
-    settings = run.judges()
-    return {
-        judge: convert(entry["about"], About) if entry and "about" in entry else RELEASED.get(judge, About(kind="own"))
-        for judge, entry in settings.items()
-    }
-
-
-RELEASED = {
-    "rules": About(kind="rules", sees="step", fixed=True),
-    "outcome:qwen2.5:14b": About(kind="outcome", sees="outcome", model="qwen2.5:14b"),
-    "step:qwen2.5:14b": About(kind="step", sees="step", model="qwen2.5:14b"),
-    "step:llama3.1:8b": About(kind="step", sees="step", model="llama3.1:8b"),
-    "selfcons3:qwen2.5:14b": About(
-        kind="selfcons", sees="step", model="qwen2.5:14b", members=3, single="step:qwen2.5:14b"
-    ),
-}
-"""The judges of the paper's released run, whose run.json does not describe them."""
