@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -17,11 +18,12 @@ class Inspection(NamedTuple):
     Attributes:
         counts: by column of the items, how many have each value.
         judges: by judge, its verdicts by status, with those that are ``missing``.
-        records: how many of each other kind of record, by file.
+        records: how many of each other kind of record.
         checksums: SHA-256 by file; ``notes``: what a reader should know, in words.
     """
 
     folder: str
+    study: str
     n_items: int
     counts: dict[str, dict[str, int]]
     judges: dict[str, dict[str, int]]
@@ -35,11 +37,12 @@ class Inspection(NamedTuple):
         blocks: dict[str, Mapping[str, Any]] = {
             **{f"by {name}": counts for name, counts in self.counts.items()},
             "judges": judges,
+            "SHA-256": self.checksums,
         }
-        blocks |= {"other records": self.records, "SHA-256": self.checksums}
         return "\n".join(
             [
-                f"run {self.folder}: {self.n_items} to judge",
+                f"run {self.folder}: {self.n_items} {self.study}",
+                *(f"{name}: {n}" for name, n in self.records.items()),
                 *(line for title, values in blocks.items() for line in _block(title, values)),
                 *(f"note: {note}" for note in self.notes),
             ]
@@ -54,12 +57,15 @@ def check(run: Run) -> Inspection:
     files = [manifest.NAME, *sorted(path.name for path in run.folder.glob("*.jsonl"))]
     notes = [f"{judge} has no settings in {manifest.NAME}" for judge in judges if judge not in recorded]
     notes += [f"{name} is not, byte for byte, the file that {manifest.NAME} records" for name in run.altered]
+    others = {Path(kind.file).stem: len(run.records(kind)) for kind in run.study.others}
     return Inspection(
         folder=str(run.folder),
+        study=run.study.name,
         n_items=len(items),
         counts={name: _counted(items[name], order) for name, order in run.study.counted.items()},
         judges=judges,
-        records={kind.file: len(run.records(kind)) for kind in run.study.others} | {"failures": len(run.failures())},
+        records={Path(kind.file).stem: len(run.records(kind)) for kind in run.study.others}
+        | {"failures": len(run.failures())},
         checksums={name: checksum(run.folder / name) for name in files},
         notes=notes,
     )
@@ -82,4 +88,5 @@ def _block(title: str, values: Mapping[str, Any]) -> list[str]:
 
 
 def _listed(statuses: Mapping[str, int]) -> str:
-    return ", ".join(f"{n} {status}" for status, n in statuses.items()) or "no verdicts"
+    n = sum(count for status, count in statuses.items() if status != "missing")
+    return ", ".join([f"{n} verdicts", *(f"{count} {status}" for status, count in statuses.items() if status != "ok")])
