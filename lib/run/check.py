@@ -53,7 +53,9 @@ def check(run: Run) -> Inspection:
     """Validate every file of a run and count what is in it. Raises UserError naming what is broken."""
     items, verdicts = run.frames(text=False)
     recorded = run.manifest.get("judges", {})
-    judges = {judge: _statuses(verdicts[verdicts["judge_id"] == judge], len(items)) for judge in run.judges(verdicts)}
+    # Where a judge may say several things of an item, how many are missing is not the folder's to know.
+    expected = len(items) if len(run.study.verdicts.key) == 2 else 0
+    judges = {judge: _statuses(verdicts[verdicts["judge_id"] == judge], expected) for judge in run.judges(verdicts)}
     files = [manifest.NAME, *sorted(path.name for path in run.folder.glob("*.jsonl"))]
     notes = [f"{judge} has no settings in {manifest.NAME}" for judge in judges if judge not in recorded]
     notes += [f"{name} is not, byte for byte, the file that {manifest.NAME} records" for name in run.altered]
@@ -64,16 +66,15 @@ def check(run: Run) -> Inspection:
         n_items=len(items),
         counts={name: _counted(items[name], order) for name, order in run.study.counted.items()},
         judges=judges,
-        records={Path(kind.file).stem: len(run.records(kind)) for kind in run.study.others}
-        | {"failures": len(run.failures())},
+        records={**others, "failures": len(run.failures())},
         checksums={name: checksum(run.folder / name) for name in files},
         notes=notes,
     )
 
 
-def _statuses(verdicts: pd.DataFrame, n_items: int) -> dict[str, int]:
+def _statuses(verdicts: pd.DataFrame, expected: int) -> dict[str, int]:
     counts = {str(status): int(n) for status, n in verdicts["status"].value_counts().items()}
-    return counts | ({"missing": n_items - len(verdicts)} if len(verdicts) < n_items else {})
+    return counts | ({"missing": expected - len(verdicts)} if len(verdicts) < expected else {})
 
 
 def _counted(values: pd.Series, order: Any) -> dict[str, int]:
