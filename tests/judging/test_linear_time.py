@@ -15,7 +15,7 @@ import lib.desk
 import lib.judging
 from lib.desk.checker import check
 from lib.judging.agent import read_action
-from lib.judging.prompts import neutralise
+from lib.judging.neutralise import neutralise
 from lib.judging.reply import read_reply
 
 LONG = 1_000_000

@@ -9,7 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from lib.desk.injector import JudgedSet
-from lib.judging.prompts import CONFIDENCE, PROCEDURE, RUBRICS, TAXONOMY, neutralise, render_view
+from lib.judging.neutralise import neutralise
+from lib.judging.prompts import CONFIDENCE, DESK, RUBRICS, render_view
 from lib.records import FAULT_TYPES, Observation, Sees, Step, ToolCall, Trajectory, View, view_of
 
 KINDS: tuple[Sees, Sees] = ("outcome", "step")
@@ -92,7 +93,7 @@ def test_the_step_prompt_is_the_papers(judged: list[Trajectory]) -> None:
 
 
 def test_both_judges_read_the_same_procedure_taxonomy_and_confidence(judged: list[Trajectory]) -> None:
-    for fragment in (PROCEDURE, TAXONOMY, CONFIDENCE):
+    for fragment in (DESK.procedure, DESK.taxonomy(), CONFIDENCE):
         assert [text.count(fragment) for text in prompts_of(judged[0]).values()] == [1, 1]
 
 
