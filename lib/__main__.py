@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 import pandas as pd
 import typer
+from msgspec.structs import replace
 from tqdm import tqdm
 
 from lib.analysis.scores import Scores
@@ -23,32 +24,25 @@ from lib.book.build import build_book
 from lib.desk.injector import JudgedSet
 from lib.errors import COMMAND, UserError
 from lib.fetch import fetch_paper
-from lib.judging.clients import CallFailed, Client, Decoding, OllamaClient, OpenAIClient
+from lib.judging.agent import ACTION_SCHEMA
+from lib.judging.asking import LARGEST_SEED, Asking, asks
+from lib.judging.clients import CallFailed, Client, Decoding
+from lib.judging.clients.probe import settle
 from lib.judging.cluster import dask_executor
-from lib.judging.collect import Collected, Collector
+from lib.judging.collect import Again, Collected, Collector
+from lib.judging.prompts import RUBRICS
 from lib.judging.roster import MODEL_FREE, MODEL_JUDGES, MOST_MEMBERS, make_judges, needs_model
-from lib.plans.faults import plans as faulty_plans
-from lib.plans.generate import generate
-from lib.plans.study import PLANS, RECORDS
 from lib.run import check as inspection
 from lib.run.folder import Run
-from lib.trajectories import TRAJECTORIES
 from lib.visible import visible
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
 
 # Bounds that keep a mistyped number from filling memory or disk.
-STUDIES = (TRAJECTORIES, PLANS)
 MOST_TRAJECTORIES = 1_000_000
-MOST_RECORDS = 10_000
 MOST_REPLICATES = 100_000
-MOST_WORKERS = 1_000
-MOST_TOKENS = 100_000_000
-LONGEST_WAIT = 1_000_000.0
-LARGEST_SEED = 10**15
 
 RunOption = Annotated[str, typer.Option("--run", help="A run: its name under data/runs, or its folder.")]
-Backend = Literal["ollama", "openai"]
 
 
 @app.command()
@@ -80,84 +74,65 @@ def dataset(
         typer.echo(f"{judged.shortfall} of the {n} asked for {are} left out: {n} does not divide into equal cells.")
 
 
-@app.command()
-def plans(
-    out: Annotated[str, typer.Option(help="Folder of the new run.")],
-    n: Annotated[int, typer.Option(min=1, max=MOST_RECORDS, help="Records of each of the six topologies.")] = 12,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of records and faults.")] = 7,
-) -> None:
-    """Make a run folder of part II: records, and plans for them whose faults are known."""
-    records = generate(seed, n)
-    judged = [plan for record in records for plan in faulty_plans(record, seed)]
-    about = {"dataset": {"seed": seed, "n": len(judged), "records": len(records)}}
-    Run.create(Path(out), about, judged, PLANS, {RECORDS.file: records})
-    typer.echo(f"{out}: {len(records)} records, {len(judged)} plans")
-
-
 JudgeOption = Annotated[str, typer.Option(help=f"Comma-separated: {', '.join([*MODEL_FREE, *MODEL_JUDGES])}.")]
-ModelOption = Annotated[str, typer.Option(help="The model's name, as its server knows it.")]
-BackendOption = Annotated[Backend, typer.Option(help="How the model is served.")]
-UrlOption = Annotated[
-    str | None,
-    typer.Option(help="Where it is served: an OpenAI-compatible /v1 URL; for Ollama a host (default: OLLAMA_HOST)."),
-]
-ContextOption = Annotated[int, typer.Option(min=1, max=MOST_TOKENS, help="Context, in tokens.")]
-MaxTokensOption = Annotated[int, typer.Option(min=1, max=MOST_TOKENS, help="Cap on generated tokens.")]
-TimeoutOption = Annotated[float, typer.Option(min=1, max=LONGEST_WAIT, help="Seconds to wait for one reply.")]
-WorkersOption = Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Requests in flight at once.")]
-ClusterOption = Annotated[str | None, typer.Option(help="Address of a Dask scheduler that spreads the requests.")]
 
 
 @app.command()
+@asks
 def collect(
     run: RunOption,
     judge: JudgeOption,
-    model: ModelOption = "",
-    backend: BackendOption = "ollama",
-    base_url: UrlOption = None,
+    asking: Asking,
     k: Annotated[int, typer.Option(min=2, max=MOST_MEMBERS, help="How often selfcons and repeat ask.")] = 3,
-    context: ContextOption = 8192,
-    max_tokens: MaxTokensOption = 1024,
-    timeout: TimeoutOption = 600.0,
-    workers: WorkersOption = 1,
     limit: Annotated[
         int | None, typer.Option(min=1, max=MOST_TRAJECTORIES, help="Judge only the first N trajectories.")
     ] = None,
-    cluster: ClusterOption = None,
+    again: Annotated[
+        Again | None,
+        typer.Option(
+            help="Ask once more about replies that could not be read (the earlier ones are kept in "
+            "verdicts.replaced.jsonl), or about prompts that the server refused."
+        ),
+    ] = None,
 ) -> None:
     """Judge a run's trajectories. Interrupt it at any time; the same command goes on where it stopped.
 
     A model judge's id is JUDGE:MODEL, such as step:qwen2.5:14b. The key of a hosted model is read from OPENAI_API_KEY.
     """
     names = [name.strip() for name in judge.split(",") if name.strip()]
-    client = _client(backend, model, base_url) if needs_model(names) else None
-    judges = make_judges(names, client, Decoding(num_ctx=context, max_tokens=max_tokens, timeout=timeout), k)
-    with _collector(client, workers, cluster) as collector:
-        done = collector.verdicts(Run.open(run), judges, limit)
+    opened, decoding, client, changed = Run.open(run), asking.decoding(), None, list[str]()
+    if needs_model(names):
+        client = asking.client()
+        decoding, changed = _settled(client, RUBRICS["step"].schema, decoding)
+    judges = make_judges(names, client, decoding, k)
+    with _collector(client, asking, changed) as collector:
+        done = collector.verdicts(opened, judges, limit, again)
     _report(done, f"{_count(done.kept, 'verdict')} ({done.not_ok} of them not ok), {_count(done.failures, 'failure')}")
 
 
 @app.command()
+@asks
 def episodes(
     run: RunOption,
-    model: ModelOption,
+    asking: Asking,
     n: Annotated[
         int, typer.Option(min=1, max=MOST_TRAJECTORIES, help="Episodes, on the first N instances of the run's seed.")
     ] = 60,
-    backend: BackendOption = "ollama",
-    base_url: UrlOption = None,
-    context: ContextOption = 8192,
-    max_tokens: MaxTokensOption = 1024,
-    timeout: TimeoutOption = 600.0,
-    workers: WorkersOption = 1,
-    cluster: ClusterOption = None,
 ) -> None:
     """Let a model play the support desk: what goes wrong when nothing was injected. Resumable like collect."""
-    client = _client(backend, model, base_url)
-    decoding = Decoding(num_ctx=context, max_tokens=max_tokens, timeout=timeout, logprobs=0)
-    with _collector(client, workers, cluster) as collector:
-        done = collector.episodes(Run.open(run), client, decoding, n)
+    opened, client = Run.open(run), asking.client()
+    decoding, changed = _settled(client, ACTION_SCHEMA, replace(asking.decoding(), logprobs=0))
+    with _collector(client, asking, changed) as collector:
+        done = collector.episodes(opened, client, decoding, n)
     _report(done, f"{_count(done.kept, 'episode')}, {_count(done.failures, 'failure')}")
+
+
+def _settled(client: Client, schema: dict[str, Any], decoding: Decoding) -> tuple[Decoding, list[str]]:
+    """How the server can be asked, found out with one request, and said."""
+    decoding, changed = settle(client, schema, decoding)
+    for change in changed:
+        typer.echo(visible(f"Asked otherwise than told: {change}"), err=True)
+    return decoding, changed
 
 
 def _count(n: int, noun: str) -> str:
@@ -165,31 +140,19 @@ def _count(n: int, noun: str) -> str:
 
 
 def _report(done: Collected, counts: str) -> None:
-    """Print what a collection did; failures with the reason of the last, and exit status 1 if they are all there is."""
+    """Print what a collection did, and why what is missing is; exit status 1 if failures are all there is."""
     typer.echo(counts)
-    if done.failures:
-        typer.echo(f"The last failure: {visible(str(done.last_failure))}. The same command asks again.", err=True)
-        if not done.kept:
-            raise typer.Exit(1)
-
-
-def _client(backend: Backend, model: str, base_url: str | None) -> Client:
-    if not model.strip():
-        raise UserError("These judges ask a model: name one with --model.")
-    if model != model.strip() or not model.isprintable():
-        raise UserError(f"--model {model!a} has blanks around it or characters that cannot be shown; give it without.")
-    if backend == "ollama":
-        return OllamaClient(model, base_url)
-    if base_url is None:
-        raise UserError("--backend openai needs --base-url, for example http://127.0.0.1:8080/v1.")
-    return OpenAIClient(model, base_url)
+    for line in done.remarks():
+        typer.echo(visible(line), err=True)
+    if done.failures and not done.kept:
+        raise typer.Exit(1)
 
 
 @contextmanager
-def _collector(client: Client | None, workers: int, cluster: str | None) -> Iterator[Collector]:
-    with dask_executor(cluster) if cluster else ThreadPoolExecutor(workers) as executor:
+def _collector(client: Client | None, asking: Asking, changed: list[str]) -> Iterator[Collector]:
+    with dask_executor(asking.cluster) if asking.cluster else ThreadPoolExecutor(asking.workers) as executor:
         try:
-            yield Collector(executor, workers, client.endpoint if client else None)
+            yield Collector(executor, asking.workers, client.endpoint if client else None, changed)
         except KeyboardInterrupt:
             typer.echo("Interrupted. Everything collected is kept; the same command goes on.", err=True)
             sys.stdout.flush()
@@ -242,7 +205,7 @@ def _table(scores: Scores) -> str:
 @app.command()
 def check(run: RunOption) -> None:
     """Validate every file of a run and print what is in it."""
-    typer.echo(visible(str(inspection.check(Run.open(run, *STUDIES)))))
+    typer.echo(visible(str(inspection.check(Run.open(run)))))
 
 
 @app.command()

@@ -15,6 +15,7 @@ import lib.__main__ as cli
 from lib import ROOT
 from lib.analysis.quantities import METRICS
 from lib.fetch import fetch_paper
+from lib.judging import asking
 from lib.judging.clients import TransportError
 from lib.run.folder import Run
 from tests.judging.fakes import Script, acts, says
@@ -202,7 +203,7 @@ def test_a_run_that_is_none_is_named_with_the_remedy(lib: Lib, tmp_path: Path, c
     (tmp_path / "empty").mkdir()
     status, _, err = lib(*command, "--run", tmp_path / "empty")
     assert status == 1
-    assert "is not a run: run.json is missing" in err
+    assert "is not a run: run.json and trajectories.jsonl missing" in err
 
 
 def test_an_option_of_another_kind_exits_2(lib: Lib, run: Run) -> None:
@@ -303,7 +304,7 @@ def test_fetch_from_a_folder_without_the_files_says_which(lib: Lib, papers_place
 def model(monkeypatch: pytest.MonkeyPatch) -> Script:
     """What a model says when the command line asks one."""
     script = Script([])
-    monkeypatch.setattr(cli, "_client", lambda backend, model, base_url: script)
+    monkeypatch.setattr(asking, "connect", lambda target: script)
     return script
 
 
@@ -338,7 +339,7 @@ def test_episodes_are_played_and_counted(lib: Lib, run: Run, model: Script) -> N
 
 
 def test_episodes_without_a_model_say_so(lib: Lib, run: Run) -> None:
-    assert lib("episodes", "--run", run.folder)[0] == 2
+    assert lib("episodes", "--run", run.folder)[0] == 1
     status, _, err = lib("episodes", "--run", run.folder, "--model", "")
     assert status == 1
     assert "--model" in err
@@ -360,11 +361,11 @@ def test_a_collection_whose_calls_all_fail_says_why_and_fails(
 ) -> None:
     lib("dataset", "--out", tmp_path, "--n", "28")
     refused = Script([TransportError("refused", attempts=4)] * 4 + [TransportError("hung", attempts=4)])
-    monkeypatch.setattr(cli, "OllamaClient", lambda model, url: refused)
+    monkeypatch.setattr(asking, "connect", lambda target: refused)
     command = ("collect", "--run", tmp_path, "--judge", "outcome", "--model", "m", "--limit", "5")
     status, out, err = lib(*command)
     assert (status, out) == (1, "0 verdicts (0 of them not ok), 5 failures\n")
-    assert "The last failure: hung. The same command asks again." in err
+    assert "The last failure: hung. The same command asks again" in err
 
 
 def test_text_that_no_encoding_can_print_or_that_a_terminal_obeys_is_escaped(run: Run, lib: Lib) -> None:

@@ -24,8 +24,7 @@ RULES: dict[int, str] = {
 
 TRACED = ("email", "order_id", "sku", "amount_eur")
 PROSE_TOOLS = ("escalate", "reply")
-# An address begins where a run of its characters begins: elsewhere it is not tried, so that the time stays linear.
-_GOAL_VALUE = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+|ORD-\d+")
+_GOAL_VALUE = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|ORD-\d+")
 
 
 class Violation(Struct, frozen=True, order=True):

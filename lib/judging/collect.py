@@ -8,20 +8,22 @@ from __future__ import annotations
 import logging
 import os
 import platform
+import time
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
-from msgspec import Struct, to_builtins
-from msgspec.structs import asdict
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import asdict, replace
 from tqdm import tqdm
 
 from lib.desk.environment import Instances
 from lib.errors import UserError
 from lib.judging import agent
-from lib.judging.clients import CallFailed, Client, ContextOverflow, Decoding, TransportError
+from lib.judging.clients import CallFailed, Client, ContextOverflow, Decoding, Refused
 from lib.judging.judge import Judge
 from lib.records import Judgement, Trajectory, Verdict, view_of
 from lib.run.folder import Run
@@ -31,6 +33,16 @@ from lib.trajectories import EPISODES
 log = logging.getLogger(__name__)
 
 MOST_FAILURES_IN_A_ROW = 10
+SECONDS_BETWEEN_LINES = 30.0
+UNREAD = {
+    "truncated": "Ask those again with a larger cap: --again unread --max-tokens N",
+    "unparseable": "Does the server ignore the form of reply that it was asked for? See --response-format",
+    "refused": "The server or its model refuses such prompts",
+}
+"""The statuses of a reply that could not be used, each with what can be done."""
+
+READ_AGAIN = ("truncated", "unparseable")
+Again = Literal["unread", "failed"]
 
 
 class Task(Struct, frozen=True):
@@ -43,12 +55,33 @@ class Task(Struct, frozen=True):
 
 
 class Collected(Struct):
-    """What a collection did: answers kept, how many are not ``ok``, calls that failed, and why the last one did."""
+    """What a collection did.
+
+    Attributes:
+        kept: answers; unread: status and reason of those that could not be used, counted.
+        failures: calls that gave no answer; last_failure: why the last one did.
+        passed_over: what is not asked again, since the server refused it in an earlier collection.
+    """
 
     kept: int = 0
-    not_ok: int = 0
     failures: int = 0
     last_failure: str | None = None
+    passed_over: int = 0
+    unread: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @property
+    def not_ok(self) -> int:
+        return self.unread.total()
+
+    def remarks(self) -> Iterator[str]:
+        """What a reader should know beside the counts, with the remedy."""
+        if self.failures:
+            yield f"The last failure: {self.last_failure}. The same command asks again, but for what was refused."
+        if self.passed_over:
+            yield f"{self.passed_over} not asked, since the server refused them before; --again failed asks them too."
+        if self.unread and 2 * self.not_ok > self.kept:
+            (status, reason), n = self.unread.most_common(1)[0]
+            yield f"Most replies could not be used, {n} of {self.kept} for this: {status} ({reason}). {UNREAD[status]}."
 
 
 class Collector:
@@ -58,32 +91,50 @@ class Collector:
     take longer each), never compared.
     """
 
-    def __init__(self, executor: Executor, workers: int = 1, endpoint: str | None = None) -> None:
+    def __init__(
+        self, executor: Executor, workers: int = 1, endpoint: str | None = None, changed: Sequence[str] = ()
+    ) -> None:
         self._executor = executor
         self._workers = workers
         self._endpoint = endpoint
+        self._changed = list(changed)
 
-    def verdicts(self, run: Run, judges: Sequence[Judge], limit: int | None = None) -> Collected:
+    def verdicts(
+        self, run: Run, judges: Sequence[Judge], limit: int | None = None, again: Again | None = None
+    ) -> Collected:
         """Judge the first ``limit`` trajectories of a run (all by default) and keep every verdict.
 
+        Args:
+            again: ``unread`` puts these judges' unread verdicts aside and asks anew, perhaps with another cap on
+                tokens, which each new verdict then tells; ``failed`` asks also what the server refused before.
+
         Raises:
-            UserError: another collector holds the run, a judge is recorded with other settings, ten calls in a row
-                failed in transport, or a client met what no repetition mends. What was collected until then is kept.
+            UserError: another collector holds the run, a judge is recorded with other settings, calls about ten
+                trajectories in a row failed, or a client met what no repetition mends. What was collected is kept.
         """
+        recorded = run.manifest.get("judges", {})
         with run.collecting() as store:
+            otherwise = {}
             for judge in judges:
-                about = {"about": to_builtins(judge.about)}
-                store.register_judge(judge.judge_id, about | judge.settings(), self._entry(limit))
+                settings = {"about": to_builtins(judge.about)} | judge.settings()
+                if again == "unread":
+                    settings, otherwise[judge.judge_id] = _as_recorded(settings, recorded.get(judge.judge_id, {}))
+                store.register_judge(judge.judge_id, settings, self._entry(limit))
+            if again == "unread":
+                store.set_aside(lambda verdict: verdict.judge_id in otherwise and verdict.status in READ_AGAIN)
             trajectories = list(run.trajectories().values())[:limit]
-            tasks = list(pending(judges, trajectories, store.done))
+            refused = set() if again == "failed" else _refused(run)
+            due = list(pending(judges, trajectories, store.done))
+            tasks = [task for task in due if (task.trajectory_id, task.judge_id) not in refused]
 
-            def keep(task: Task, judgement: Judgement) -> bool:
-                store.add_verdict(
-                    Verdict(trajectory_id=task.trajectory_id, judge_id=task.judge_id, **asdict(judgement))
-                )
-                return judgement.status == "ok"
+            def keep(task: Task, judgement: Judgement) -> Judgement:
+                key: dict[str, Any] = {"trajectory_id": task.trajectory_id, "judge_id": task.judge_id}
+                asked_with = otherwise.get(task.judge_id) or None
+                store.add_verdict(Verdict(**asdict(judgement), **key, asked_with=asked_with))
+                return judgement
 
-            return self._collect(tasks, len(trajectories) * len(judges), store, keep, "verdict")
+            done = self._collect(tasks, len(trajectories) * len(judges), store, keep, "verdict")
+            return replace(done, passed_over=len(due) - len(tasks))
 
     def episodes(self, run: Run, client: Client, decoding: Decoding, n: int) -> Collected:
         """Let a model play the desk on the first ``n`` instances of the run's seed, and keep every episode.
@@ -102,9 +153,8 @@ class Collector:
             ]
             tasks = [task for task in playing if task.trajectory_id not in store.keys(EPISODES)]
 
-            def keep(task: Task, episode: Trajectory) -> bool:
+            def keep(task: Task, episode: Trajectory) -> None:
                 store.add(EPISODES, episode)
-                return True
 
             return self._collect(tasks, n, store, keep, "episode")
 
@@ -113,14 +163,21 @@ class Collector:
             f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
         )
         place = {"machine": machine, "endpoint": self._endpoint, "workers": self._workers}
-        return {"started": _now(), **place, "limit": limit}
+        changed = {"changed": self._changed} if self._changed else {}
+        return {"started": _now(), **place, "limit": limit, **changed}
 
     def _collect(
-        self, tasks: Sequence[Task], total: int, store: Store, keep: Callable[[Task, Any], bool], unit: str
+        self,
+        tasks: Sequence[Task],
+        total: int,
+        store: Store,
+        keep: Callable[[Task, Any], Judgement | None],
+        unit: str,
     ) -> Collected:
         for notice in store.notices:
             log.warning("%s", notice)
-        collected, in_a_row = Collected(), 0
+        collected, in_a_row = Collected(), set[str]()
+        flight = _Flight(self._executor, self._workers, tasks)
 
         def record(task: Task, answer: Any) -> None:
             if isinstance(answer, CallFailed):
@@ -128,20 +185,22 @@ class Collector:
                 collected.failures += 1
                 collected.last_failure = str(answer)
             else:
-                collected.not_ok += not keep(task, answer)
+                kept = keep(task, answer)
                 collected.kept += 1
-            bar.update()
-            bar.set_postfix(failed=collected.failures, not_ok=collected.not_ok, refresh=False)
+                if kept is not None and kept.status != "ok":
+                    collected.unread[kept.status, kept.reason or "no single verdict in the reply"] += 1
+            progress.show(collected)
 
-        flight = _Flight(self._executor, self._workers, tasks)
-        with tqdm(total=total, initial=total - len(tasks), unit=unit, disable=None) as bar:
+        with _Progress(total, total - len(tasks), unit) as progress:
             try:
                 for task, answer in flight.answers():
                     record(task, answer)
-                    if not isinstance(answer, ContextOverflow):
-                        in_a_row = in_a_row + 1 if isinstance(answer, TransportError) else 0
-                    if in_a_row == MOST_FAILURES_IN_A_ROW:
-                        raise UserError(_given_up(in_a_row, answer))
+                    if not isinstance(answer, CallFailed):
+                        in_a_row.clear()
+                    elif not isinstance(answer, ContextOverflow):
+                        in_a_row.add(task.trajectory_id)
+                    if len(in_a_row) == MOST_FAILURES_IN_A_ROW:
+                        raise UserError(_given_up(answer))
             except (KeyboardInterrupt, Exception):
                 if flight.under_way:
                     log.warning("Waiting for what is in flight (%d); interrupt again to leave it.", flight.under_way)
@@ -149,6 +208,29 @@ class Collector:
                     record(task, answer)
                 raise
         return collected
+
+
+class _Progress:
+    """A bar on a terminal; elsewhere a line now and then."""
+
+    def __init__(self, total: int, done: int, unit: str) -> None:
+        self._bar = tqdm(total=total, initial=done, unit=unit, disable=None)
+        self._done, self._total, self._unit, self._told = done, total, unit, time.monotonic()
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def show(self, collected: Collected) -> None:
+        self._bar.update()
+        if not self._bar.disable:
+            self._bar.set_postfix(failed=collected.failures, not_ok=collected.not_ok, refresh=False)
+        elif time.monotonic() - self._told >= SECONDS_BETWEEN_LINES:
+            self._told = time.monotonic()
+            n, failed, not_ok = self._done + collected.kept, collected.failures, collected.not_ok
+            log.warning("%d of %d %ss; %d failed, %d not ok", n, self._total, self._unit, failed, not_ok)
 
 
 class _Flight:
@@ -214,18 +296,31 @@ def _ask(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         return failure
 
 
-def _given_up(calls: int, last: Any) -> str:
+def _given_up(last: Any) -> str:
     return (
-        f"{calls} calls in a row failed, the last with: {last}. Everything collected is kept; "
+        f"{MOST_FAILURES_IN_A_ROW} calls in a row failed, the last with: {last}. Everything collected is kept; "
         "see that the server answers, then run the same command again."
     )
 
 
 def _failure(task: Task, failed: CallFailed) -> dict[str, Any]:
-    kind = "context" if isinstance(failed, ContextOverflow) else "transport"
-    attempts = failed.attempts if isinstance(failed, TransportError) else 1
     key = {"trajectory_id": task.trajectory_id, "judge_id": task.judge_id}
-    return key | {"kind": kind, "error": str(failed), "attempts": attempts, "at": _now()}
+    return key | {"kind": failed.kind, "error": str(failed), "attempts": failed.attempts, "at": _now()}
+
+
+def _refused(run: Run) -> set[tuple[str, str]]:
+    """Keys whose last failure was the server's refusal: asking again costs, and gives the same."""
+    last = {(each.get("trajectory_id", ""), each.get("judge_id", "")): each.get("kind") for each in run.failures()}
+    return {key for key, kind in last.items() if kind in (Refused.kind, ContextOverflow.kind)}
+
+
+def _as_recorded(settings: dict[str, Any], recorded: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A judge's settings with the cap on tokens that is recorded, and the cap that differs from it."""
+    asked = settings.get("decoding", {})
+    cap = recorded.get("decoding", {}).get("max_tokens", asked.get("max_tokens"))
+    if asked.get("max_tokens") == cap:
+        return settings, {}
+    return settings | {"decoding": asked | {"max_tokens": cap}}, {"max_tokens": asked["max_tokens"]}
 
 
 def _now() -> str:

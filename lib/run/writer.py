@@ -8,7 +8,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -23,6 +23,7 @@ from lib.run.lines import Problem, encode, opened, writing
 from lib.run.study import Kind, Known, Study
 
 FAILURES = "failures.jsonl"
+REPLACED = "verdicts.replaced.jsonl"
 SECONDS_BETWEEN_SYNCS = 1.0
 
 
@@ -213,6 +214,27 @@ class Store:
                 raise ValueError(f"{name} is there already")
             self._file(kind.file).add(line)
             self._done[kind.file].add(key)
+
+    def set_aside(self, chosen: Callable[[Any], bool]) -> None:
+        """Move verdicts to verdicts.replaced.jsonl, so that they are asked for again; to be called before any ``add``.
+
+        They are written there before they are taken away here, so that a kill between loses none.
+        """
+        kind, aside = self.study.verdicts, self.folder / REPLACED
+        path, key = self.folder / kind.file, attrgetter(*kind.key)
+        lines = [line + b"\n" for line in path.read_bytes().split(b"\n") if line.strip()] if path.exists() else []
+        read = {line: kind.spelling.decode(line.strip()) for line in lines}
+        moved = {line: verdict for line, verdict in read.items() if chosen(verdict)}
+        if not moved:
+            return
+        before = aside.read_bytes() if aside.exists() else b""
+        with self._guard, writing(path):
+            manifest.replace(aside, before + b"".join(line for line in moved if line not in before))
+            if kept := b"".join(line for line in lines if line not in moved):
+                manifest.replace(path, kept)
+            else:
+                path.unlink()
+            self._done[kind.file] -= {key(verdict) for verdict in moved.values()}
 
     def add_failure(self, failure: Mapping[str, Any]) -> None:
         """Write a failure that is not a verdict: its key and what happened, as plain JSON values."""

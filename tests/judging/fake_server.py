@@ -1,6 +1,7 @@
 """A local HTTP server that speaks the OpenAI and the Ollama protocol, and misbehaves as its script says.
 
-A script is a list of behaviours, one for each POST in order of arrival; when it is used up every answer is good.
+A script is a list of behaviours, one for each POST in order of arrival; when it is used up every answer is
+``otherwise``, a good one. The probe before a run has a script of its own.
 The shapes are those of the two protocols' documentation: a chat completion, and the reply of ``/api/generate``.
 """
 
@@ -13,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from lib.judging.clients.probe import PROBE
 
 CHAT, GENERATE = "/v1/chat/completions", "/api/generate"
 JSON, HTML = "application/json", "text/html"
@@ -27,6 +30,10 @@ class Asked:
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
+
+
+def prompt_of(body: dict[str, Any]) -> str:
+    return str(body["messages"][0]["content"] if "messages" in body else body["prompt"])
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -45,9 +52,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        is_probe = prompt_of(self.body) == PROBE
+        asked = Asked(self.path, {k.lower(): v for k, v in self.headers.items()}, self.body)
         with self.server.turn:
-            self.server.asked.append(Asked(self.path, {k.lower(): v for k, v in self.headers.items()}, self.body))
-            behaviour = self.server.script.pop(0) if self.server.script else good()
+            (self.server.probed if is_probe else self.server.asked).append(asked)
+            script = self.server.on_probe if is_probe else self.server.script
+            behaviour = script.pop(0) if script else self.server.otherwise
         behaviour(self)
 
     def send(self, status: int, text: str, content_type: str = JSON, headers: dict[str, str] | None = None) -> None:
@@ -76,7 +86,10 @@ class FakeServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.script = script or []
         self.pages = pages or {}
+        self.on_probe: list[Behaviour] = []
+        self.otherwise = good()
         self.asked: list[Asked] = []
+        self.probed: list[Asked] = []
         self.visits: list[str] = []
         self.turn = threading.Lock()
         self.stopped = threading.Event()
@@ -109,7 +122,7 @@ class Answer:
 
     text: str | None = VERDICT
     finish_reason: str = "stop"
-    prompt_tokens: int | None = 120
+    prompt_tokens: int | None = 900
     completion_tokens: int | None = 30
     load_s: float = 0.0
     token: tuple[str, float, dict[str, float]] | None = None
@@ -161,8 +174,7 @@ def good(**changes: Any) -> Behaviour:
 
 def echo_own(handler: Handler) -> None:
     """Replies with the prompt, so that a caller can tell its own answer."""
-    body = handler.body
-    good(text=body["messages"][0]["content"] if handler.path == CHAT else body["prompt"])(handler)
+    good(text=prompt_of(handler.body))(handler)
 
 
 def status(code: int, message: str = "out of order", **headers: str) -> Behaviour:

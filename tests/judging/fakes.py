@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lib.judging.clients import Completion, Decoding, TokenLogprob
+from lib.judging.clients.probe import PROBE
 from lib.records import About, Judgement, View
 
 
@@ -25,6 +26,8 @@ class Script:
     asked: list[tuple[str, dict[str, Any], Decoding]] = field(default_factory=list)
 
     def complete(self, prompt: str, schema: dict[str, Any], decoding: Decoding) -> Completion:
+        if prompt == PROBE:
+            return Completion(text="", finish_reason="stop", prompt_tokens=1, completion_tokens=1, seconds=0.0)
         self.asked.append((prompt, schema, decoding))
         reply = self.replies.pop(0)
         if isinstance(reply, Exception):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import pickle
 import socket
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Any
 
@@ -20,12 +21,14 @@ from lib.judging.clients import (
     ContextOverflow,
     Decoding,
     ModelMissing,
-    OllamaClient,
-    OpenAIClient,
-    Retry,
+    Target,
     TransportError,
 )
-from lib.judging.clients.failures import retry_after
+from lib.judging.clients import pace as pacing
+from lib.judging.clients.failures import failure, said_in, wanted_wait
+from lib.judging.clients.ollama import OllamaClient
+from lib.judging.clients.openai import OpenAIClient
+from lib.judging.clients.pace import Pace
 from tests.judging import fake_server as fake
 from tests.judging.fake_server import FakeServer, serving
 
@@ -42,8 +45,10 @@ def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 
 
 @pytest.fixture
-def waits() -> list[float]:
-    return []
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    waited: list[float] = []
+    monkeypatch.setattr(pacing.time, "sleep", waited.append)
+    return waited
 
 
 @pytest.fixture
@@ -53,10 +58,10 @@ def server() -> Iterator[FakeServer]:
 
 
 def client_of(kind: str, address: str, waits: list[float], attempts: int = 3) -> AnyClient:
-    retry = Retry(attempts=attempts, sleep=waits.append)
+    pace = Pace(attempts=attempts)
     if kind == "openai":
-        return OpenAIClient("qwen", f"http://{address}/v1", retry)
-    return OllamaClient("qwen", address, retry)
+        return OpenAIClient(Target(model="qwen", base_url=f"http://{address}/v1"), pace)
+    return OllamaClient(Target(model="qwen", base_url=address), pace)
 
 
 def ask(client: AnyClient, prompt: str = "judge this", **decoding: Any) -> Completion:
@@ -131,7 +136,6 @@ def test_model_load_is_counted_apart_where_the_server_tells_it(server: FakeServe
 PASSING = {
     "500": fake.status(500),
     "503 while the model loads": fake.status(503, "Loading model"),
-    "429": fake.status(429, "too many requests"),
     "HTML with 502": fake.body("<html>Bad gateway</html>", 502, fake.HTML),
     "HTML with 200": fake.body("<html>Sign in</html>", 200, fake.HTML),
     "HTML that claims to be JSON": fake.body("<html></html>"),
@@ -139,10 +143,6 @@ PASSING = {
     "half a JSON": fake.body('{"choices": [{"message"'),
     "a list": fake.body("[1, 2]"),
     "an empty object": fake.body("{}"),
-    "no text": fake.good(text=None),
-    "text of the wrong type": fake.body('{"choices": [{"message": {"content": 3}}], "response": 3, "done": true}'),
-    "no choices, not done": fake.body('{"choices": [], "response": "x", "done": false}'),
-    "counts of the wrong type": fake.good(prompt_tokens="many"),
     "a cut connection": fake.cut,
     "a dropped connection": fake.drop,
 }
@@ -218,24 +218,97 @@ def test_waits_double_up_to_the_longest(kind: str, server: FakeServer, waits: li
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
 
 
-@pytest.mark.parametrize(("asked", "waited"), [("7", 7.0), ("0", 1.0), ("86400", 60.0), ("soon", 1.0)])
-def test_retry_after_lengthens_a_wait_within_bounds(
-    kind: str, server: FakeServer, waits: list[float], asked: str, waited: float
+NOW = {"retry-after": format_datetime(datetime.now(UTC), usegmt=True)}
+FAR = {"retry-after": "Mon, 01 Jan 100000000000000000000 00:00:00 GMT"}
+WAITS: list[tuple[dict[str, str], str, float | None]] = [
+    ({"retry-after": "7"}, "", 7.0),
+    ({"retry-after": "1.5"}, "", 1.5),
+    ({"retry-after-ms": "250", "retry-after": "1"}, "", 0.25),
+    ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, "", 0.0),
+    (NOW, "", 0.0),
+    (FAR, "", None),
+    ({"retry-after": "soon"}, "", None),
+    ({}, "Limit 20, Used 20. Please try again in 20s. Visit the page", 20.0),
+    ({}, "Please try again in 1m30.5s.", 90.5),
+    ({}, "Rate limited: try again in 750ms", 0.75),
+    ({}, "Requests to this operation are over the limit. Please retry after 26 seconds.", 26.0),
+    ({}, "Quota exceeded for metric. Please retry in 34.07s.", 34.07),
+    ({}, "try again later, error 1234", None),
+    ({}, "too many requests", None),
+]
+
+
+@pytest.mark.parametrize(("headers", "words", "seconds"), WAITS)
+def test_the_wait_that_a_server_wants_is_read_in_every_form(
+    headers: dict[str, str], words: str, seconds: float | None
 ) -> None:
-    server.script = [fake.status(429, Retry_After=asked)]
-    ask(client_of(kind, server.address, waits))
-    assert waits == [waited]
+    assert wanted_wait(headers, words) == (None if seconds is None else pytest.approx(seconds))
 
 
-def test_retry_after_is_read_as_a_date_too() -> None:
-    later = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    seconds = retry_after({"retry-after": later})
-    assert seconds is not None
-    assert 25 < seconds <= 30
-    assert retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0.0
-    assert retry_after({}) is None
-    for far in ("Mon, 01 Jan 100000000000000000000 00:00:00 GMT", "Mon, 01 Jan 2030 00:00:00 +99999999999999999999"):
-        assert retry_after({"retry-after": far}) is None
+def test_words_without_an_end_are_read_in_no_time() -> None:
+    started = time.perf_counter()
+    for letters in (
+        "retry ",
+        "1",
+        "1m",
+        "model ",
+        "prompt ",
+        "input tokens ",
+        "content ",
+        "violat",
+        "1.",
+        " ",
+        "context",
+    ):
+        words = letters * (200_000 // len(letters))
+        said = said_in({"error": {"message": words, "code": words}})
+        failure("here", 429, said, {}, model="m", key="K", answered=True)
+        failure("here", 400, said, {}, model="m", key="K", answered=True)
+    assert time.perf_counter() - started < 2
+
+
+def test_a_limited_rate_holds_all_threads_back_and_costs_no_attempt(kind: str, server: FakeServer) -> None:
+    server.script = [fake.status(429, "slow down", Retry_After="0.3") for _ in range(6)]
+    client = client_of(kind, server.address, [], attempts=1)
+    client.pace.first_wait = 0.01
+    started = time.monotonic()
+    with ThreadPoolExecutor(4) as threads:
+        done = list(threads.map(lambda _: ask(client), range(8)))
+    assert [each.text for each in done] == [fake.VERDICT] * 8
+    assert time.monotonic() - started >= 0.6  # the first refusals pause together; two more come one at a time
+    assert len(server.asked) == 14
+
+
+def test_who_is_refused_alone_after_a_minute_is_told_so(
+    kind: str, server: FakeServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(pacing, "A_MINUTE", 0.2)
+    server.otherwise = fake.status(429, "Limit 20. Please try again in 0.1s")
+    client = client_of(kind, server.address, [])
+    client.pace.first_wait = 0.01
+    with pytest.raises(TransportError, match=r"Limit 20.*fewer --workers or --requests-per-minute"):
+        ask(client)
+    assert "Waiting 0.1 s for the server's limit" in caplog.text
+    assert 3 <= len(server.asked) <= 4
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [("insufficient_quota: check your plan and billing", "billing"), ("try again in 7h12m", "try again in 7h12m")],
+)
+def test_a_limit_that_no_wait_mends_ends_the_run(kind: str, server: FakeServer, words: str, said: str) -> None:
+    server.script = [fake.status(429, words)]
+    with pytest.raises(UserError, match=said):
+        ask(client_of(kind, server.address, []))
+    assert len(server.asked) == 1
+
+
+def test_no_more_requests_are_sent_in_a_minute_than_allowed(server: FakeServer) -> None:
+    client = OpenAIClient(Target(model="m", base_url=f"http://{server.address}", requests_per_minute=600.0))
+    started = time.monotonic()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: ask(client), range(5)))
+    assert 0.4 <= time.monotonic() - started < 2
 
 
 def test_a_missing_model_names_the_command_that_pulls_it(kind: str, server: FakeServer, waits: list[float]) -> None:
@@ -247,7 +320,7 @@ def test_a_missing_model_names_the_command_that_pulls_it(kind: str, server: Fake
 
 def test_a_wrong_address_is_not_taken_for_a_missing_model(kind: str, server: FakeServer, waits: list[float]) -> None:
     server.script = [fake.body("404 page not found", 404, "text/plain")]
-    with pytest.raises(UserError, match="no such page") as failure:
+    with pytest.raises(UserError, match="address complete") as failure:
         ask(client_of(kind, server.address, waits))
     assert not isinstance(failure.value, ModelMissing)
 
@@ -415,7 +488,6 @@ def test_the_key_goes_to_the_server_and_nowhere_else(server: FakeServer, monkeyp
 
 def test_a_client_can_be_sent_to_another_process(kind: str, server: FakeServer) -> None:
     client = client_of(kind, server.address, [])
-    client.retry = Retry()
     ask(client)
     assert ask(pickle.loads(pickle.dumps(client))).text == fake.VERDICT
 
@@ -451,13 +523,13 @@ HOSTS = {
 @pytest.mark.parametrize(("host", "endpoint"), HOSTS.items())
 def test_ollama_host_is_read_in_every_form(monkeypatch: pytest.MonkeyPatch, host: str, endpoint: str) -> None:
     monkeypatch.setenv("OLLAMA_HOST", host)
-    assert OllamaClient("qwen").endpoint == endpoint
-    assert OllamaClient("qwen", host).endpoint == endpoint
+    assert OllamaClient(Target(model="qwen")).endpoint == endpoint
+    assert OllamaClient(Target(model="qwen", base_url=host)).endpoint == endpoint
 
 
 def test_a_given_host_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", "elsewhere:1")
-    assert OllamaClient("qwen", "here:2").endpoint == "http://here:2"
+    assert OllamaClient(Target(model="qwen", base_url="here:2")).endpoint == "http://here:2"
 
 
 NO_HOSTS = ["h:99999", "h:abc", "http://[", "http://xn--/v1", "a" * 400, "a..b", "h\ud800", "ftp://h"]
@@ -467,19 +539,19 @@ NO_HOSTS = ["h:99999", "h:abc", "http://[", "http://xn--/v1", "a" * 400, "a..b",
 def test_a_host_that_is_no_address_is_said_so_with_the_place_it_came_from(
     monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
-    with pytest.raises(UserError, match=r"^--base-url '.*' is no address .*host:port$"):
-        _ = OllamaClient("qwen", host).endpoint
+    with pytest.raises(UserError, match=r"^--base-url '.*' is no address .*host:port/v1$"):
+        OllamaClient(Target(model="qwen", base_url=host))
     monkeypatch.setattr("os.environ", {"OLLAMA_HOST": host})
-    with pytest.raises(UserError, match=r"^OLLAMA_HOST '.*' is no address .*host:port$"):
-        _ = OllamaClient("qwen").endpoint
+    with pytest.raises(UserError, match=r"^OLLAMA_HOST '.*' is no address .*host:port/v1$"):
+        OllamaClient(Target(model="qwen"))
 
 
 def test_an_address_that_is_none_is_shown_without_its_password() -> None:
     with pytest.raises(UserError, match="'h:abc/v1' is no address") as refused:
-        OpenAIClient("qwen", f"http://me:{SECRET}@h:abc/v1")
+        OpenAIClient(Target(model="qwen", base_url=f"http://me:{SECRET}@h:abc/v1"))
     assert SECRET not in str(refused.value)
     with pytest.raises(UserError, match="'h:99999' is no address") as refused:
-        ask(OllamaClient("qwen", f"me:{SECRET}@h:99999"))
+        OllamaClient(Target(model="qwen", base_url=f"me:{SECRET}@h:99999"))
     assert SECRET not in str(refused.value)
 
 
@@ -490,7 +562,7 @@ NO_URLS += ["http://xn--/v1", f"http://{'a' * 400}/v1", "http://a..b/v1", "http:
 @pytest.mark.parametrize("url", NO_URLS)
 def test_a_base_url_that_is_no_address_is_said_so(url: str) -> None:
     with pytest.raises(UserError, match="http://host:port/v1"):
-        OpenAIClient("qwen", url)
+        OpenAIClient(Target(model="qwen", base_url=url))
 
 
 DEEP = '{"a": ' + "[" * 100_000
@@ -518,14 +590,6 @@ def test_an_answer_nested_too_deep_is_a_transport_failure(
     server.script = [fake.body(DEEP, code)]
     with pytest.raises(TransportError):
         ask(client_of(kind, server.address, waits, attempts=1))
-
-
-def test_a_page_nested_too_deep_is_a_transport_failure(
-    kind: str, server: FakeServer, waits: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fake.Handler, "do_GET", lambda handler: handler.send(200, DEEP))
-    with pytest.raises(TransportError, match="not the answer asked for"):
-        client_of(kind, server.address, waits, attempts=1).describe()
 
 
 @pytest.mark.parametrize("code", [302, 304])

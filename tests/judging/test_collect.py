@@ -19,11 +19,13 @@ from lib import ROOT
 from lib.__main__ import main
 from lib.desk.injector import JudgedSet
 from lib.errors import UserError
-from lib.judging.clients import Client, ContextOverflow, Decoding, OllamaClient, OpenAIClient, Retry, TransportError
+from lib.judging.clients import Client, ContextOverflow, Decoding, Target, TransportError
+from lib.judging.clients.ollama import OllamaClient
+from lib.judging.clients.openai import OpenAIClient
+from lib.judging.clients.pace import Pace
 from lib.judging.collect import Collected, Collector
 from lib.judging.judge import Judge
 from lib.judging.llm import PromptJudge
-from lib.judging.prompts import RUBRICS
 from lib.records import About, Judgement, View, view_of
 from lib.run.folder import Run
 from tests.judging import fake_server as fake
@@ -78,7 +80,7 @@ def answering(*answers: Judgement | Exception) -> Callable[[View], Judgement]:
 def test_every_judge_gives_one_verdict_on_every_trajectory(run: Run) -> None:
     unread = Judgement(faulty=False, confidence=0.5, status="truncated")
     done = collect(run, FakeJudge("a", answering(unread)), FakeJudge("b", batch="other"))
-    assert done == Collected(kept=16, not_ok=1, failures=0)
+    assert (done.kept, done.not_ok, done.failures) == (16, 1, 0)
     assert sorted(keys(run)) == sorted((trajectory, judge) for judge in ("a", "b") for trajectory in run.trajectories())
     assert sorted(verdict.rationale for verdict in run.verdicts()[8:]) == sorted(tokens(run))
 
@@ -157,8 +159,10 @@ def test_a_failed_call_is_kept_apart_never_scored_and_tried_again(run: Run) -> N
     assert "--context" in context["error"]
     assert len(keys(run)) == 6
     again = FakeJudge()
-    assert collect(run, again) == Collected(kept=2, not_ok=0, failures=0)
-    assert [view.token for view in again.seen] == tokens(run)[:2]
+    assert collect(run, again) == Collected(kept=1, passed_over=1)
+    assert [view.token for view in again.seen] == tokens(run)[:1]
+    with ThreadPoolExecutor(1) as threads:
+        assert Collector(threads).verdicts(run, [again], again="failed") == Collected(kept=1)
     assert len(run.failures()) == 2
 
 
@@ -257,24 +261,24 @@ def server() -> Iterator[FakeServer]:
 
 
 def clients(server: FakeServer) -> dict[str, Client]:
-    retry = Retry(attempts=2, sleep=lambda seconds: None)
+    url = f"http://{server.address}"
     return {
-        "openai": OpenAIClient("m", f"http://{server.address}/v1", retry),
-        "ollama": OllamaClient("m", server.address, retry),
+        "openai": OpenAIClient(Target(model="m", base_url=url), Pace(attempts=2, first_wait=0.0)),
+        "ollama": OllamaClient(Target(model="m", base_url=url), Pace(attempts=2, first_wait=0.0)),
     }
 
 
 @pytest.mark.parametrize("backend", ["openai", "ollama"])
 def test_a_server_that_fails_now_and_then_loses_no_verdict(run: Run, server: FakeServer, backend: str) -> None:
     server.pages = {"/api/version": {"version": "1"}, "/api/tags": {"models": []}}
-    judge = PromptJudge(RUBRICS["outcome"], clients(server)[backend], Decoding(timeout=5.0))
+    judge = PromptJudge("outcome", clients(server)[backend], Decoding(timeout=5.0))
     twice = [fake.status(500), fake.cut]
     server.script = [fake.good(), *twice, fake.good(finish_reason="length"), fake.status(503), fake.good()]
     done = collect(run, judge)
     [failure] = run.failures()
-    assert done == Collected(kept=7, not_ok=1, failures=1, last_failure=failure["error"])
+    assert (done.kept, done.not_ok, done.failures, done.last_failure) == (7, 1, 1, failure["error"])
     assert (failure["trajectory_id"], failure["attempts"]) == (list(run.trajectories())[1], 2)
-    assert collect(run, judge) == Collected(kept=1, not_ok=0, failures=0)
+    assert collect(run, judge) == Collected(kept=1)
     assert sorted(keys(run)) == sorted((trajectory, "outcome:m") for trajectory in run.trajectories())
     assert all(verdict.raw_reply == fake.VERDICT for verdict in run.verdicts())
 

@@ -15,7 +15,7 @@ import pytest
 
 from lib import ROOT
 from lib.desk.injector import JudgedSet
-from lib.judging.clients import ContextOverflow, Decoding, OpenAIClient
+from lib.judging.clients import Client, ContextOverflow, Decoding, Target, connect
 from lib.judging.reply import read_reply
 from lib.run.folder import Run
 
@@ -38,19 +38,19 @@ pytestmark = pytest.mark.skipif(not TOOL.exists(), reason="needs ../shared/tools
 
 
 @pytest.fixture(scope="session")
-def client() -> Iterator[OpenAIClient]:
+def client() -> Iterator[Client]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     started = subprocess.run(["bash", str(TOOL), "serve", MODEL, str(port)], capture_output=True, text=True)
     assert started.returncode == 0, started.stderr
     try:
-        yield OpenAIClient(MODEL, f"http://127.0.0.1:{port}/v1")
+        yield connect(Target(model=MODEL, backend="openai", base_url=f"http://127.0.0.1:{port}/v1"))
     finally:
         os.kill(int(started.stdout.split()[-1]), signal.SIGKILL)
 
 
-def test_a_real_reply_keeps_to_the_schema_and_is_counted(client: OpenAIClient) -> None:
+def test_a_real_reply_keeps_to_the_schema_and_is_counted(client: Client) -> None:
     done = client.complete(PROMPT, SCHEMA, Decoding())
     assert done.finish_reason == "stop"
     assert list(json.loads(done.text)) == ["reasoning", "faulty", "failure_type", "confidence"]
@@ -61,12 +61,12 @@ def test_a_real_reply_keeps_to_the_schema_and_is_counted(client: OpenAIClient) -
     assert 10 < done.completion_tokens < 200
 
 
-def test_at_temperature_zero_the_same_prompt_gets_the_same_reply(client: OpenAIClient) -> None:
+def test_at_temperature_zero_the_same_prompt_gets_the_same_reply(client: Client) -> None:
     first, second = (client.complete(PROMPT, SCHEMA, Decoding()).text for _ in range(2))
     assert first == second
 
 
-def test_log_probabilities_are_told_for_every_token(client: OpenAIClient) -> None:
+def test_log_probabilities_are_told_for_every_token(client: Client) -> None:
     done = client.complete(PROMPT, SCHEMA, Decoding(logprobs=3))
     assert done.logprobs is not None
     assert done.completion_tokens is not None
@@ -74,18 +74,18 @@ def test_log_probabilities_are_told_for_every_token(client: OpenAIClient) -> Non
     assert all(len(token.top) == 3 and token.logprob <= 0 for token in done.logprobs)
 
 
-def test_a_cap_on_tokens_makes_a_truncated_verdict(client: OpenAIClient) -> None:
+def test_a_cap_on_tokens_makes_a_truncated_verdict(client: Client) -> None:
     done = client.complete(PROMPT, SCHEMA, Decoding(max_tokens=5))
     assert (done.finish_reason, done.completion_tokens) == ("length", 5)
     assert read_reply(done.text, done.finish_reason, None).status == "truncated"
 
 
-def test_a_prompt_over_the_context_is_an_overflow_that_names_the_remedy(client: OpenAIClient) -> None:
+def test_a_prompt_over_the_context_is_an_overflow_that_names_the_remedy(client: Client) -> None:
     with pytest.raises(ContextOverflow, match=r"8192 tokens.*--context"):
         client.complete("refund the order again " * 3000, SCHEMA, Decoding())
 
 
-def test_a_real_server_is_described_without_a_path_of_its_machine(client: OpenAIClient) -> None:
+def test_a_real_server_is_described_without_a_path_of_its_machine(client: Client) -> None:
     said = client.describe()
     assert (said["served_by"], said["served_model"]) == ("llamacpp", f"{MODEL}.gguf")
     assert said["version"]
@@ -102,7 +102,7 @@ def lib(*arguments: str | Path) -> str:
 
 
 def test_a_real_model_judges_and_plays_from_the_command_line_and_the_run_is_sound(
-    client: OpenAIClient, tmp_path: Path
+    client: Client, tmp_path: Path
 ) -> None:
     """Small replies are cut off by the cap on purpose: that they are counted and kept is the point."""
     run = Run.create(tmp_path, {"dataset": {"seed": 7, "n": 7}}, JudgedSet(7, 7))

@@ -1,9 +1,15 @@
 """Clients: one prompt and one schema in, one completion out, whatever serves the model."""
 
-from lib.judging.clients.base import Client, Completion, Decoding, Retry, TokenLogprob
-from lib.judging.clients.failures import CallFailed, ContextOverflow, ModelMissing, TransportError
-from lib.judging.clients.ollama import OllamaClient
-from lib.judging.clients.openai import OpenAIClient
+from lib.judging.clients.base import Client, Completion, Decoding, Target, TokenLogprob, connect
+from lib.judging.clients.failures import (
+    CallFailed,
+    ContextOverflow,
+    ModelMissing,
+    RateLimited,
+    Refused,
+    RequestRefused,
+    TransportError,
+)
 
 __all__ = [
     "CallFailed",
@@ -12,9 +18,11 @@ __all__ = [
     "ContextOverflow",
     "Decoding",
     "ModelMissing",
-    "OllamaClient",
-    "OpenAIClient",
-    "Retry",
+    "RateLimited",
+    "Refused",
+    "RequestRefused",
+    "Target",
     "TokenLogprob",
     "TransportError",
+    "connect",
 ]

@@ -1,19 +1,13 @@
-"""What every client speaks: the decoding asked for, the completion given, and when to try again."""
+"""What every client speaks: whom to ask, how to ask, and the completion given."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol
 
-import tenacity
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lib.judging.clients.failures import TransportError
-
-T = TypeVar("T")
-TokenCap = Literal["max_tokens", "max_completion_tokens"]
+TokenCap = Literal["max_tokens", "max_completion_tokens", "none"]
 ResponseFormat = Literal["json_schema", "json_object", "none"]
 
 
@@ -24,7 +18,7 @@ class Decoding(Struct, frozen=True, kw_only=True):
 
     Attributes:
         num_ctx: context in tokens; Ollama is told, other servers have it set at their start.
-        max_tokens: cap on generated tokens; token_cap: its name in the request (OpenAI's newer models know the other).
+        max_tokens: cap on generated tokens; token_cap: its name in the request, or none to send no cap.
         reasoning_effort, think: how long a reasoning model thinks, where its server takes such an option.
         response_format: how the form of the reply is enforced; without ``json_schema`` the prompt has to state it.
         extra_body: further fields of the request's body, as the server knows them.
@@ -34,8 +28,8 @@ class Decoding(Struct, frozen=True, kw_only=True):
 
     temperature: float | None = 0.0
     seed: int | None = 7
-    num_ctx: int = 8192
-    max_tokens: int | None = 1024
+    num_ctx: int | None = 8192
+    max_tokens: int = 1024
     token_cap: TokenCap = "max_tokens"
     reasoning_effort: str | None = None
     think: bool | str | None = None
@@ -84,11 +78,6 @@ class Completion(Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-def counted(value: int | None) -> int | None:
-    """A server's count, or None where it is none that a run can hold: negative, or over 63 bits."""
-    return value if value is not None and 0 <= value < 2**63 else None
-
-
 class Client(Protocol):
     """Anything that completes a prompt under a JSON schema."""
 
@@ -108,30 +97,31 @@ class Client(Protocol):
         ...
 
 
-class Retry(Struct, frozen=True, kw_only=True):
-    """When to call again. Waits double from ``first_wait`` to ``longest_wait`` seconds; Retry-After lengthens them."""
+class Target(Struct, frozen=True, kw_only=True):
+    """Which model is asked, where, how fast and at what price: nothing that changes a reply, and no key.
 
-    attempts: int = 4
-    first_wait: float = 1.0
-    longest_wait: float = 60.0
-    sleep: Callable[[float], None] = time.sleep
+    Attributes:
+        base_url: None for the backend's own default.
+        headers: ``NAME: VALUE`` or ``NAME: $VARIABLE`` each.
+        price_in, price_out: money per million tokens of prompts and of replies.
+    """
 
-    def run(self, call: Callable[[], T]) -> T:
-        """The call's result, repeated after a ``TransportError``; the last one is raised with the count of attempts."""
-        retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(self.attempts),
-            wait=self._wait,
-            retry=tenacity.retry_if_exception_type(TransportError),
-            sleep=self.sleep,
-        )
-        try:
-            return retrying(call)
-        except tenacity.RetryError as stopped:
-            last = stopped.last_attempt.exception()
-            made = stopped.last_attempt.attempt_number
-            raise TransportError(f"{last} (after {made} attempts)", attempts=made) from last
+    model: str
+    backend: Literal["ollama", "openai"] = "ollama"
+    base_url: str | None = None
+    headers: tuple[str, ...] = ()
+    requests_per_minute: float | None = None
+    price_in: float | None = None
+    price_out: float | None = None
 
-    def _wait(self, state: tenacity.RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        asked = error.retry_after if isinstance(error, TransportError) else None
-        return min(max(self.first_wait * 2 ** (state.attempt_number - 1), asked or 0.0), self.longest_wait)
+    def __repr__(self) -> str:
+        return f"Target({self.backend}, {self.model})"  # an address or a header may hold a secret
+
+
+def connect(target: Target) -> Client:
+    """The client of a target. Raises UserError for an address that is none, or a key that cannot be sent."""
+    # Only who asks a model loads what asks it.
+    from lib.judging.clients.ollama import OllamaClient
+    from lib.judging.clients.openai import OpenAIClient
+
+    return OllamaClient(target) if target.backend == "ollama" else OpenAIClient(target)

@@ -1,183 +1,130 @@
-"""A model behind Ollama, through the official client and Ollama's own API, so that the context length holds."""
+"""A model behind Ollama, through Ollama's own API, so that the context length holds."""
 
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
-import time
-from collections.abc import Callable
-from functools import cached_property
-from typing import Any, TypeVar
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
 
-import httpx
-import msgspec
-import ollama
-import pydantic
-
-from lib.errors import UserError
-from lib.judging.clients.address import check_address
-from lib.judging.clients.base import Completion, Decoding, Retry, TokenLogprob, counted
-from lib.judging.clients.bounds import bound_body
-from lib.judging.clients.failures import TransportError, check_room, refusal
-from lib.judging.reply import storable_text
+from lib.judging.clients.base import Completion, Decoding, Target
+from lib.judging.clients.failures import TransportError
+from lib.judging.clients.model import (
+    DESCRIBE_TIMEOUT,
+    ModelClient,
+    counted,
+    given,
+    plain,
+    seconds,
+    table,
+    token_logprobs,
+    word,
+)
+from lib.judging.clients.pace import Pace
+from lib.judging.clients.transport import Server
 
 HOST = "OLLAMA_HOST"
 KEY = "OLLAMA_API_KEY"
 LOCAL = "127.0.0.1"
-DESCRIBE_TIMEOUT = 30.0
-NANOSECONDS = 1e9
-T = TypeVar("T")
+PORT = 11434
+NANOSECOND = 1e-9
 
 
-class OllamaClient:
-    """One model at one Ollama server. ``host`` takes every form of ``OLLAMA_HOST``, which is read when it is None."""
+class OllamaClient(ModelClient):
+    """One model of one server. The address takes every form of ``OLLAMA_HOST``, which is read where none is given."""
 
     backend = "ollama"
+    path = "/api/generate"
 
-    def __init__(self, model: str, host: str | None = None, retry: Retry | None = None) -> None:
-        self.model = model
-        self.host = os.environ.get(HOST) if host is None else host
-        self.told_by = HOST if host is None else "--base-url"
-        self.retry = retry or Retry()
-        self._apis: dict[float, ollama.Client] = {}
+    def __init__(self, target: Target, pace: Pace | None = None) -> None:
+        super().__init__(target, pace)
+        host = os.environ.get(HOST, "") if target.base_url is None else target.base_url
+        self.server = Server(_url(host), HOST if target.base_url is None else "--base-url", KEY, target.headers)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return OllamaClient, (self.model, self.host, self.retry)
-
-    @cached_property
-    def endpoint(self) -> str:
-        """Where the model is served, as the official client understood the host; it drops user and password."""
-        return str(self._api(DESCRIBE_TIMEOUT)._client.base_url).rstrip("/")
-
-    def complete(self, prompt: str, schema: dict[str, Any], decoding: Decoding) -> Completion:
-        """One prompt in, one completion out; see ``Client.complete`` for what is raised."""
-        return self.retry.run(lambda: self._complete(prompt, schema, decoding))
-
-    def describe(self) -> dict[str, Any]:
-        """Backend, model, the weights' digest and size, and the server's version; asked once."""
-        return dict(self._description)
-
-    def _complete(self, prompt: str, schema: dict[str, Any], decoding: Decoding) -> Completion:
-        api = self._api(decoding.timeout)
-        options = {
-            "temperature": decoding.temperature,
-            "seed": decoding.seed,
-            "num_ctx": decoding.num_ctx,
-            "num_predict": decoding.max_tokens,
-        }
-        started = time.perf_counter()
-        reply = self._send(
-            lambda: api.generate(
-                model=self.model,
-                prompt=prompt,
-                format=schema,
-                options=options,
-                logprobs=bool(decoding.logprobs) or None,
-                top_logprobs=decoding.logprobs or None,
-            )
+    def request(self, prompt: str, schema: dict[str, Any], decoding: Decoding) -> dict[str, Any]:
+        options = given(
+            temperature=decoding.temperature,
+            seed=decoding.seed,
+            num_ctx=decoding.num_ctx,
+            num_predict=None if decoding.token_cap == "none" else decoding.max_tokens,
         )
-        wall = time.perf_counter() - started
-        if reply.response is None or not reply.done:
-            raise TransportError(f"{self.endpoint}: an answer without a finished reply")
-        check_room(counted(reply.prompt_eval_count), decoding.num_ctx)
-        load = counted(reply.load_duration)
-        load_s = None if load is None else load / NANOSECONDS
+        form = {"json_schema": schema, "json_object": "json", "none": None}[decoding.response_format]
+        # A server that cannot read the whole prompt, or write the whole reply, is to say so.
+        return {"model": self.model, "prompt": prompt, "stream": False, "truncate": False, "shift": False} | given(
+            options=options,
+            format=form,
+            think=decoding.reasoning_effort if decoding.think is None else decoding.think,
+            logprobs=True if decoding.logprobs else None,
+            top_logprobs=decoding.logprobs or None,
+        )
+
+    def read(self, answer: dict[str, Any], decoding: Decoding) -> Completion:
+        if "response" not in answer and "done" not in answer:
+            raise TransportError(f"{self.endpoint}: not the answer asked for: {json.dumps(answer)[:100]}")
+        text, status, reason = _said(answer)
         return Completion(
-            text=storable_text(reply.response),
-            finish_reason=reply.done_reason,
-            prompt_tokens=counted(reply.prompt_eval_count),
-            completion_tokens=counted(reply.eval_count),
-            seconds=max(wall - (load_s or 0.0), 0.0),
-            load_s=load_s,
-            logprobs=_logprobs(reply) if decoding.logprobs else None,
+            text=text,
+            finish_reason=word(answer.get("done_reason")),
+            prompt_tokens=counted(answer.get("prompt_eval_count")) or None,
+            completion_tokens=counted(answer.get("eval_count")),
+            seconds=0.0,
+            load_s=seconds(answer.get("load_duration"), unit=NANOSECOND),
+            server_s=seconds(answer.get("prompt_eval_duration"), answer.get("eval_duration"), unit=NANOSECOND),
+            logprobs=token_logprobs(answer.get("logprobs")) if decoding.logprobs else None,
+            status=status,
+            reason=reason,
         )
 
-    @cached_property
-    def _description(self) -> dict[str, Any]:
-        api = self._api(DESCRIBE_TIMEOUT)
-        listed = self.retry.run(lambda: self._send(api.list)).models
-        # The library has no call for the version.
-        version = self.retry.run(lambda: self._send(lambda: api._client.get("/api/version").json().get("version")))
+    def tell(self) -> dict[str, Any]:
+        listed = self.server.get(self.server.url("/api/tags"), DESCRIBE_TIMEOUT).get("models")
         names = (self.model, f"{self.model}:latest")
-        entry = next((entry for entry in listed if entry.model in names), None)
-        details = entry.details if entry else None
+        entries = map(table, listed if isinstance(listed, list) else [])
+        entry = next((entry for entry in entries if entry.get("model") in names), {})
+        details = table(entry.get("details"))
         return {
             "backend": self.backend,
             "model": self.model,
-            "digest": entry.digest if entry else None,
-            "version": version,
+            "digest": word(entry.get("digest")),
+            "version": word(self.server.get(self.server.url("/api/version"), DESCRIBE_TIMEOUT).get("version")),
             "weights": {
-                "ftype": details.quantization_level if details else None,
-                "parameter_size": details.parameter_size if details else None,
-                "size": int(entry.size) if entry and entry.size is not None else None,
+                "ftype": word(details.get("quantization_level")),
+                "parameter_size": word(details.get("parameter_size")),
+                "size": plain(entry.get("size")),
             },
         }
 
-    def _api(self, timeout: float) -> ollama.Client:
-        """The official client, which takes its time-out when it is made, not with a call."""
-        if timeout not in self._apis:
-            try:
-                made = ollama.Client(
-                    _readable_host(self.host),
-                    timeout=timeout,
-                    event_hooks={"response": [bound_body(lambda: self.endpoint), self._check]},
-                )
-                check_address(str(made._client.base_url))
-            except (ValueError, httpx.InvalidURL) as error:
-                shown = (self.host or "").rpartition("@")[2]  # what stands before it may be a password
-                raise UserError(f"{self.told_by} {shown!r} is no address ({error}); give it as host:port") from error
-            self._apis[timeout] = made
-        return self._apis[timeout]
 
-    def _check(self, response: httpx.Response) -> None:
-        """Refuses what is no JSON object before the library reads it: it would lose the headers, or stumble."""
-        if response.is_redirect:
-            return
-        response.read()
-        if response.is_error:
-            raise refusal(
-                where=self.endpoint,
-                model=self.model,
-                key=KEY,
-                status=response.status_code,
-                body=response.content,
-                headers=response.headers,
-            )
-        try:
-            msgspec.json.decode(response.content, type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise TransportError(f"{self.endpoint}: not the answer asked for: {error}") from error
-
-    def _send(self, call: Callable[[], T]) -> T:
-        try:
-            return call()
-        except httpx.TimeoutException as error:
-            raise TransportError(f"{self.endpoint}: no answer in time") from error
-        except httpx.RequestError as error:
-            raise TransportError(f"{self.endpoint}: {type(error).__name__}: {error}") from error
-        except ConnectionError as error:
-            raise TransportError(f"{self.endpoint}: refused; is Ollama running there? (ollama serve)") from error
-        except ollama.ResponseError as error:  # a status that is neither an answer nor an error, such as 304
-            raise TransportError(f"{self.endpoint}: {error.status_code}: not the answer asked for") from error
-        except RecursionError as error:
-            raise TransportError(f"{self.endpoint}: not the answer asked for: {error}") from error
-        except pydantic.ValidationError as error:
-            raise TransportError(f"{self.endpoint}: not the answer asked for: {error.errors()[0]['msg']}") from error
+def _said(answer: dict[str, Any]) -> tuple[str, Any, str | None]:
+    """Text of an answer, the status that its envelope tells (None: as the text says), and what is odd about it."""
+    response, thought = answer.get("response"), answer.get("thinking")
+    text = response if isinstance(response, str) else ""
+    if answer.get("done") is False:
+        return text, "truncated", "the server did not finish the reply"
+    if text.strip():
+        return text, None, None
+    thought = thought if isinstance(thought, str) else ""
+    if answer.get("done_reason") == "length":
+        return thought, "truncated", "the cap on tokens was used up by thinking" if thought else "the cap was used up"
+    if thought:
+        return thought, "unparseable", "the reply holds a thought and no answer"
+    return "", "unparseable", "the reply holds no text"
 
 
-def _readable_host(host: str | None) -> str:
-    """The host in a form the official client reads: Ollama itself also takes quotes and a bare IPv6 address."""
-    bare = (host or "").strip().strip("\"'")
+def _url(host: str) -> str:
+    """The URL that Ollama means by a host: quotes, a bare IPv6 address and a missing scheme, name or port are right."""
+    bare = host.strip().strip("\"'")
+    with suppress(ValueError):
+        bare = f"[{ipaddress.IPv6Address(bare)}]"
+    if "://" in bare:
+        return bare.rstrip("/")
+    place, slash, path = bare.partition("/")
+    credentials, at, name = place.rpartition("@")
+    if name.startswith(":") or not name:
+        name = LOCAL + name
     try:
-        return f"[{ipaddress.IPv6Address(bare)}]"
-    except ValueError:
-        return bare or LOCAL
-
-
-def _logprobs(reply: ollama.GenerateResponse) -> tuple[TokenLogprob, ...] | None:
-    if reply.logprobs is None:
-        return None
-    return tuple(
-        TokenLogprob(item.token, item.logprob, {top.token: top.logprob for top in item.top_logprobs or []})
-        for item in reply.logprobs
-    )
+        port = "" if urlsplit(f"http://{name}").port else f":{PORT}"
+    except ValueError:  # no number; said so by who checks the address
+        port = ""
+    return f"http://{credentials}{at}{name}{port}{slash}{path}".rstrip("/")

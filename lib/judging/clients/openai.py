@@ -1,234 +1,160 @@
-"""Any OpenAI-compatible endpoint (llama.cpp, vLLM, LM Studio, hosted models) through the official client."""
+"""Any server of the OpenAI protocol (llama.cpp, vLLM, LM Studio, LiteLLM, Azure, hosted models)."""
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable
-from functools import cached_property
+import json
 from pathlib import PurePath, PureWindowsPath
-from typing import Any, TypeVar
-
-import msgspec
-import openai
-from msgspec import Struct
+from typing import Any
 
 from lib.errors import UserError
-from lib.judging.clients.address import check_address
-from lib.judging.clients.base import Completion, Decoding, Retry, TokenLogprob, counted
-from lib.judging.clients.bounds import bound_body
-from lib.judging.clients.failures import TransportError, check_room, public_url, refusal
-from lib.judging.reply import storable_text
+from lib.judging.clients.base import Completion, Decoding, Target
+from lib.judging.clients.failures import TransportError
+from lib.judging.clients.model import (
+    DESCRIBE_TIMEOUT,
+    ModelClient,
+    counted,
+    first,
+    given,
+    plain,
+    seconds,
+    table,
+    token_logprobs,
+    word,
+)
+from lib.judging.clients.pace import Pace
+from lib.judging.clients.transport import Server
 
 KEY = "OPENAI_API_KEY"
-DESCRIBE_TIMEOUT = 30.0
-T = TypeVar("T")
+CHAT = "/chat/completions"
+THOUGHTS = ("reasoning_content", "reasoning", "thinking")  # fields beside the content that hold a model's thought
 
 
-class _Top(Struct):
-    token: str
-    logprob: float
+class OpenAIClient(ModelClient):
+    """One model of one server. The key is read from ``OPENAI_API_KEY``.
 
-
-class _Token(Struct):
-    token: str
-    logprob: float
-    top_logprobs: list[_Top] = []
-
-
-class _Logprobs(Struct):
-    content: list[_Token] | None = None
-
-
-class _Message(Struct):
-    content: str | None
-
-
-class _Choice(Struct):
-    message: _Message
-    finish_reason: str | None = None
-    logprobs: _Logprobs | None = None
-
-
-class _Usage(Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class _Reply(Struct):
-    """The parts of a chat completion that are used, as the API reference describes them."""
-
-    choices: list[_Choice]
-    usage: _Usage | None = None
-
-
-class OpenAIClient:
-    """One model at one endpoint. The key comes from the environment (``OPENAI_API_KEY``) and is kept nowhere else."""
+    The address is that of the API (``http://host:port/v1``), of an Azure deployment (with ``?api-version=``), or of
+    the page for chat completions itself; one without a path is the server's, whose API is at ``/v1``.
+    """
 
     backend = "openai"
+    path = CHAT
 
-    def __init__(self, model: str, base_url: str, retry: Retry | None = None) -> None:
-        self.model = model
-        self.base_url = base_url
-        try:
-            check_address(base_url)
-        except ValueError as error:
-            shown = base_url.rpartition("@")[2]  # what stands before it may be a password
-            raise UserError(f"--base-url {shown!r} is no address ({error}); give it as http://host:port/v1") from error
-        self.retry = retry or Retry()
+    def __init__(self, target: Target, pace: Pace | None = None) -> None:
+        super().__init__(target, pace)
+        if target.base_url is None:
+            raise UserError("--backend openai needs --base-url, for example http://127.0.0.1:8080/v1.")
+        address, mark, query = target.base_url.partition("?")
+        address = address.rstrip("/").removesuffix(CHAT)
+        if address.count("/") == 2:
+            address += "/v1"
+        self.server = Server(address + mark + query, "--base-url", KEY, target.headers)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return OpenAIClient, (self.model, self.base_url, self.retry)
+    def request(self, prompt: str, schema: dict[str, Any], decoding: Decoding) -> dict[str, Any]:
+        form: dict[str, Any] = {"type": decoding.response_format}
+        if decoding.response_format == "json_schema":
+            form["json_schema"] = {"name": "verdict", "strict": True, "schema": schema}
+        thinks = None if decoding.think is None else {"enable_thinking": decoding.think}
+        return given(
+            model=self.model,
+            messages=[{"role": "user", "content": prompt}],
+            temperature=decoding.temperature,
+            seed=decoding.seed,
+            reasoning_effort=decoding.reasoning_effort,
+            response_format=None if decoding.response_format == "none" else form,
+            chat_template_kwargs=thinks,  # as vLLM, SGLang and llama.cpp take it
+            logprobs=True if decoding.logprobs else None,
+            top_logprobs=decoding.logprobs or None,
+        ) | ({} if decoding.token_cap == "none" else {decoding.token_cap: decoding.max_tokens})
 
-    @cached_property
-    def endpoint(self) -> str:
-        """Where the model is served, fit to be shown."""
-        return public_url(self.base_url)
-
-    def complete(self, prompt: str, schema: dict[str, Any], decoding: Decoding) -> Completion:
-        """One user message in, one completion out; see ``Client.complete`` for what is raised."""
-        return self.retry.run(lambda: self._complete(_request(self.model, prompt, schema, decoding), decoding))
-
-    def describe(self) -> dict[str, Any]:
-        """Backend, model, and what the server tells of its build and of the weights; asked once."""
-        return dict(self._description)
-
-    @cached_property
-    def _api(self) -> openai.OpenAI:
-        # Local servers ask for no key, but the official client insists on one.
-        return openai.OpenAI(
-            api_key=os.environ.get(KEY) or "none",
-            base_url=self.base_url,
-            max_retries=0,
-            http_client=openai.DefaultHttpxClient(event_hooks={"response": [bound_body(lambda: self.endpoint)]}),
-        )
-
-    def _complete(self, request: dict[str, Any], decoding: Decoding) -> Completion:
-        create = self._api.with_options(timeout=decoding.timeout).chat.completions.with_raw_response.create
-        started = time.perf_counter()
-        body = self._send(lambda: create(**request).content)
-        seconds = time.perf_counter() - started
-        reply = self._decode(body, _Reply)
-        if not reply.choices:
-            raise TransportError(f"{self.endpoint}: an answer without choices")
-        choice, usage = reply.choices[0], reply.usage or _Usage()
-        check_room(counted(usage.prompt_tokens), decoding.num_ctx)
-        # A model that is cut off while it still reasons has no text yet; otherwise no text is no answer.
-        text = "" if choice.message.content is None and choice.finish_reason == "length" else choice.message.content
-        if text is None:
-            raise TransportError(f"{self.endpoint}: an answer without text")
+    def read(self, answer: dict[str, Any], decoding: Decoding) -> Completion:
+        if "choices" not in answer:
+            raise TransportError(f"{self.endpoint}: not the answer asked for: {json.dumps(answer)[:100]}")
+        choice, usage, timings = first(answer["choices"]), table(answer.get("usage")), table(answer.get("timings"))
+        text, status, reason = _said(choice)
         return Completion(
-            text=storable_text(text),
-            finish_reason=choice.finish_reason,
-            prompt_tokens=counted(usage.prompt_tokens),
-            completion_tokens=counted(usage.completion_tokens),
-            seconds=seconds,
-            logprobs=_logprobs(choice) if decoding.logprobs else None,
+            text=text,
+            finish_reason=word(choice.get("finish_reason")),
+            prompt_tokens=counted(usage.get("prompt_tokens")) or None,
+            completion_tokens=counted(usage.get("completion_tokens")),
+            seconds=0.0,
+            server_s=seconds(timings.get("prompt_ms"), timings.get("predicted_ms"), unit=1e-3),  # llama.cpp
+            logprobs=token_logprobs(table(choice.get("logprobs")).get("content")) if decoding.logprobs else None,
+            status=status,
+            reason=reason,
         )
 
-    @cached_property
-    def _description(self) -> dict[str, Any]:
+    def tell(self) -> dict[str, Any]:
         served = self._served()
-        owner, meta = served.get("owned_by"), served.get("meta")
+        owner, meta = word(served.get("owned_by")), served.get("meta")
         said = {
             "backend": self.backend,
             "model": self.model,
             "served_by": owner,
-            "served_model": _basename(served.get("id")),
+            "served_model": _basename(word(served.get("id"))),
             "digest": None,  # no server of this protocol tells it
             "version": self._version(owner),
         }
         if isinstance(meta, dict):
-            said["weights"] = {field: meta[field] for field in ("ftype", "n_params", "size") if field in meta}
+            said["weights"] = {field: plain(meta[field]) for field in ("ftype", "n_params", "size") if field in meta}
         return said
 
-    def _version(self, owner: Any) -> Any:
+    def _version(self, owner: str | None) -> Any:
         """The server's build, on the page where each kind of server tells it."""
+        page, field = {"llamacpp": ("props", "build_info"), "vllm": ("version", "version")}.get(owner or "", ("", ""))
         root = self.endpoint.removesuffix("/v1")
-        if owner == "llamacpp":
-            return self._get(f"{root}/props").get("build_info")
-        if owner == "vllm":
-            return self._get(f"{root}/version").get("version")
-        return None
+        return plain(self.server.get(f"{root}/{page}", DESCRIBE_TIMEOUT).get(field)) if page else None
 
     def _served(self) -> dict[str, Any]:
         """The server's entry for the model; a server of a single model serves that one under any name."""
-        listed = self._get(f"{self.endpoint}/models").get("data")
+        listed = self.server.get(self.server.url("/models"), DESCRIBE_TIMEOUT).get("data")
         entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
         named = [entry for entry in entries if entry.get("id") == self.model]
-        chosen = named or (entries if len(entries) == 1 else [])
-        return chosen[0] if chosen else {}
-
-    def _get(self, url: str) -> dict[str, Any]:
-        """A page's JSON object; empty where the server has no such page."""
-        api = self._api.with_options(timeout=DESCRIBE_TIMEOUT)
-
-        def call() -> dict[str, Any]:
-            return self._decode(self._send(lambda: api.get(url, cast_to=str).encode()), dict[str, Any])
-
-        try:
-            return self.retry.run(call)
-        except openai.NotFoundError:
-            return {}
-
-    def _send(self, call: Callable[[], bytes]) -> bytes:
-        try:
-            return call()
-        except openai.APITimeoutError as error:
-            raise TransportError(f"{self.endpoint}: no answer in time") from error
-        except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            if isinstance(cause, TransportError):
-                raise cause from None
-            raise TransportError(f"{self.endpoint}: {type(cause).__name__}: {cause}") from error
-        except openai.APIStatusError as error:
-            if error.status_code == 404 and error.request.method == "GET":
-                raise
-            raise refusal(
-                where=self.endpoint,
-                model=self.model,
-                key=KEY,
-                status=error.status_code,
-                body=error.response.content,
-                headers=error.response.headers,
-            ) from None
-
-    def _decode(self, body: bytes, shape: type[T]) -> T:
-        try:
-            return msgspec.json.decode(body, type=shape)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise TransportError(f"{self.endpoint}: not the answer asked for: {error}") from error
+        return first(named or (entries if len(entries) == 1 else []))
 
 
-def _request(model: str, prompt: str, schema: dict[str, Any], decoding: Decoding) -> dict[str, Any]:
-    request = {
-        "model": model,
-        "messages": [{"role": "user", "content": prompt}],
-        "temperature": decoding.temperature,
-        "seed": decoding.seed,
-        "max_tokens": decoding.max_tokens,
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "verdict", "strict": True, "schema": schema},
-        },
-    }
-    if decoding.logprobs:
-        request |= {"logprobs": True, "top_logprobs": decoding.logprobs}
-    return request
+def _said(choice: dict[str, Any]) -> tuple[str, Any, str | None]:
+    """Text of a choice, the status that its envelope tells (None: as the text says), and what is odd about it."""
+    message = table(choice.get("message"))
+    text, thought = _parts(message.get("content", choice.get("text")))
+    if choice.get("finish_reason") == "content_filter":
+        return text, "refused", "the server's content filter stopped the reply"
+    if text.strip():
+        return text, None, None
+    if refusal := word(message.get("refusal")):
+        return refusal, "refused", "the model refused to answer"
+    if call := _call(message):
+        return call, None, "the reply came in a tool call"
+    thought = thought or next((message[name] for name in THOUGHTS if isinstance(message.get(name), str)), "")
+    if choice.get("finish_reason") == "length":
+        return thought, "truncated", "the cap on tokens was used up by thinking" if thought else "the cap was used up"
+    if thought:
+        return thought, "unparseable", "the reply holds a thought and no answer"
+    return "", "unparseable", "the reply holds no text"
 
 
-def _logprobs(choice: _Choice) -> tuple[TokenLogprob, ...] | None:
-    if choice.logprobs is None or choice.logprobs.content is None:
-        return None
-    return tuple(
-        TokenLogprob(item.token, item.logprob, {top.token: top.logprob for top in item.top_logprobs})
-        for item in choice.logprobs.content
+def _parts(content: Any) -> tuple[str, str]:
+    """The text of a message's content, and the thought in it: a text, a list of parts, or the reply as an object."""
+    if isinstance(content, str):
+        return content, ""
+    if isinstance(content, dict):
+        return json.dumps(content), ""
+    parts = (
+        [part if isinstance(part, dict) else {"text": part} for part in content] if isinstance(content, list) else []
     )
+    texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
+    thoughts = [json.dumps(part["thinking"]) for part in parts if "thinking" in part]
+    return "".join(texts), "".join(thoughts)
 
 
-def _basename(name: Any) -> str | None:
+def _call(message: dict[str, Any]) -> str | None:
+    """The arguments of the one tool that a model called instead of answering, as some gateways ask for JSON."""
+    calls = message.get("tool_calls")
+    calls = calls if isinstance(calls, list) else [{"function": message.get("function_call")}]
+    arguments = table(first(calls).get("function")).get("arguments") if len(calls) == 1 else None
+    return json.dumps(arguments) if isinstance(arguments, dict) else arguments if isinstance(arguments, str) else None
+
+
+def _basename(name: str | None) -> str | None:
     """The last part of a local path; a name such as ``org/model`` is no path of a machine and stays."""
-    if not isinstance(name, str):
-        return None
-    is_path = PurePath(name).is_absolute() or PureWindowsPath(name).is_absolute()
-    return PureWindowsPath(name).name if is_path else name
+    is_path = name is not None and (PurePath(name).is_absolute() or PureWindowsPath(name).is_absolute())
+    return PureWindowsPath(name).name if name and is_path else name
