@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from lib.analysis.shares import LEVEL, Floats
+from lib.analysis.shares import LEVEL, Codes, Floats
 
 WEIGHTS_PER_BLOCK = 1 << 19
 LEAST_WIDTH = 32
@@ -32,14 +31,14 @@ class Units(NamedTuple):
     """
 
     table: Floats
-    of: NDArray[np.intp]
-    cells: list[tuple[int, NDArray[np.intp], NDArray[np.intp]]]
+    of: Codes
+    cells: list[tuple[int, Codes, Codes]]
 
 
 def replicates(
     columns: Floats,
-    cell: NDArray[np.intp],
-    unit: NDArray[np.intp],
+    cell: Codes,
+    unit: Codes,
     statistic: Callable[[Floats], Floats],
     reps: int,
     seed: int,
@@ -69,7 +68,7 @@ def replicates(
     return np.concatenate(values, axis=-1)
 
 
-def distinct_units(columns: Floats, cell: NDArray[np.intp], unit: NDArray[np.intp]) -> Units:
+def distinct_units(columns: Floats, cell: Codes, unit: Codes) -> Units:
     """The units of a sample, equal ones once, and each cell's columns, equal ones once and empty ones not at all."""
     count = int(unit.max(initial=-1)) + 1
     table: list[Floats] = []
@@ -95,7 +94,7 @@ def distinct_units(columns: Floats, cell: NDArray[np.intp], unit: NDArray[np.int
     return Units(np.ascontiguousarray(different), of, cells)
 
 
-def unit_weights(of: NDArray[np.intp], reps: int, seed: int) -> Iterator[Floats]:
+def unit_weights(of: Codes, reps: int, seed: int) -> Iterator[Floats]:
     """How often each of the different units is drawn, in blocks of replicates: shape different units × replicates.
 
     Args:

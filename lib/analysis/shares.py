@@ -20,6 +20,7 @@ from scipy.stats import norm, t
 from statsmodels.stats.proportion import proportion_confint
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
 LEVEL = 0.95
 HALF = 0.5
 """Hits (and misses) that each cell is lent where its variance is taken, and weight of what units of one piece say."""
@@ -62,7 +63,7 @@ def _length(parts: Floats, correlation: Floats) -> float:
     return float(np.sqrt(np.clip(parts @ correlation @ parts, 0, None)))
 
 
-def codes(values: Sequence[object] | pd.Series) -> NDArray[np.intp]:
+def codes(values: Sequence[object] | pd.Series) -> Codes:
     """Number of each value's group, groups counted from 0; missing ones are a group of their own."""
     return np.asarray(pd.factorize(np.asarray(values, object), use_na_sentinel=False)[0], np.intp)
 
@@ -70,8 +71,8 @@ def codes(values: Sequence[object] | pd.Series) -> NDArray[np.intp]:
 def shares(
     above: Floats,
     below: Floats,
-    cell: NDArray[np.intp],
-    unit: NDArray[np.intp],
+    cell: Codes,
+    unit: Codes,
     *,
     means: ArrayLike = False,
     exact: ArrayLike = False,
@@ -116,13 +117,13 @@ def shares(
     return Shares(value, low, high, n, effective, np.nan_to_num(covariance))
 
 
-def _members(group: NDArray[np.intp]) -> sparse.csr_array:
+def _members(group: Codes) -> sparse.csr_array:
     ones = np.ones(group.size)
     return sparse.csr_array((ones, (group, np.arange(group.size))), shape=(int(group.max(initial=-1)) + 1, group.size))
 
 
 def _bounds(
-    value: Floats, variance: Floats, effective: Floats, met: NDArray[np.intp], mean: NDArray[np.bool_]
+    value: Floats, variance: Floats, effective: Floats, met: Codes, mean: NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
     """Student's interval of means, Wilson's of shares; NaN for a mean that nothing moves."""
     tail = (1 + LEVEL) / 2
