@@ -26,6 +26,7 @@ from lib.judging.clients import Decoding, Target, connect
 from lib.judging.collect import Collector
 from lib.judging.judge import Judge
 from lib.judging.llm import PromptJudge
+from lib.judging.prompts import RUBRICS
 from lib.records import About, Judgement, View
 from lib.run.folder import Run
 
@@ -110,10 +111,10 @@ def main() -> None:
     print(f"{'':<28}{'workers':>8}{'verdicts/s':>12}{'ms each':>12}{'CPU, ms':>12}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for workers in WORKERS:
-            judge = PromptJudge("outcome", client, Decoding())
+            judge = PromptJudge(RUBRICS["outcome"], client, Decoding())
             report("endpoint that answers at once", workers, *collected(judge, workers, Path(folder) / str(workers)))
         alone = collected(NoRequest(), 1, Path(folder) / "alone")
-        asked = collected(PromptJudge("outcome", client, Decoding()), 1, Path(folder) / "again")
+        asked = collected(PromptJudge(RUBRICS["outcome"], client, Decoding()), 1, Path(folder) / "again")
     server.terminate()
     report("no request at all", 1, *alone)
     share(alone[1], asked[1])

@@ -32,14 +32,20 @@ from lib.judging.cluster import dask_executor
 from lib.judging.collect import Again, Collected, Collector
 from lib.judging.prompts import RUBRICS
 from lib.judging.roster import MODEL_FREE, MODEL_JUDGES, MOST_MEMBERS, make_judges, needs_model
+from lib.plans.faults import plans as faulty_plans
+from lib.plans.generate import generate
+from lib.plans.study import PLANS, RECORDS
 from lib.run import check as inspection
 from lib.run.folder import Run
+from lib.trajectories import TRAJECTORIES
 from lib.visible import visible
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
 
 # Bounds that keep a mistyped number from filling memory or disk.
+STUDIES = (TRAJECTORIES, PLANS)
 MOST_TRAJECTORIES = 1_000_000
+MOST_RECORDS = 10_000
 MOST_REPLICATES = 100_000
 
 RunOption = Annotated[str, typer.Option("--run", help="A run: its name under data/runs, or its folder.")]
@@ -72,6 +78,20 @@ def dataset(
     if judged.shortfall:
         are = "is" if judged.shortfall == 1 else "are"
         typer.echo(f"{judged.shortfall} of the {n} asked for {are} left out: {n} does not divide into equal cells.")
+
+
+@app.command()
+def plans(
+    out: Annotated[str, typer.Option(help="Folder of the new run.")],
+    n: Annotated[int, typer.Option(min=1, max=MOST_RECORDS, help="Records of each of the six topologies.")] = 12,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of records and faults.")] = 7,
+) -> None:
+    """Make a run folder of part II: records, and plans for them whose faults are known."""
+    records = generate(seed, n)
+    judged = [plan for record in records for plan in faulty_plans(record, seed)]
+    about = {"dataset": {"seed": seed, "n": len(judged), "records": len(records)}}
+    Run.create(Path(out), about, judged, PLANS, {RECORDS.file: records})
+    typer.echo(f"{out}: {len(records)} records, {len(judged)} plans")
 
 
 JudgeOption = Annotated[str, typer.Option(help=f"Comma-separated: {', '.join([*MODEL_FREE, *MODEL_JUDGES])}.")]
@@ -205,7 +225,7 @@ def _table(scores: Scores) -> str:
 @app.command()
 def check(run: RunOption) -> None:
     """Validate every file of a run and print what is in it."""
-    typer.echo(visible(str(inspection.check(Run.open(run)))))
+    typer.echo(visible(str(inspection.check(Run.open(run, *STUDIES)))))
 
 
 @app.command()

@@ -203,7 +203,7 @@ def test_a_run_that_is_none_is_named_with_the_remedy(lib: Lib, tmp_path: Path, c
     (tmp_path / "empty").mkdir()
     status, _, err = lib(*command, "--run", tmp_path / "empty")
     assert status == 1
-    assert "is not a run: run.json and trajectories.jsonl missing" in err
+    assert "is not a run: run.json is missing" in err
 
 
 def test_an_option_of_another_kind_exits_2(lib: Lib, run: Run) -> None:

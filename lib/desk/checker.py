@@ -24,7 +24,8 @@ RULES: dict[int, str] = {
 
 TRACED = ("email", "order_id", "sku", "amount_eur")
 PROSE_TOOLS = ("escalate", "reply")
-_GOAL_VALUE = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|ORD-\d+")
+# An address begins where a run of its characters begins: elsewhere it is not tried, so that the time stays linear.
+_GOAL_VALUE = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+|ORD-\d+")
 
 
 class Violation(Struct, frozen=True, order=True):

@@ -13,14 +13,15 @@ from lib.desk.checker import check
 from lib.desk.environment import TOOLS, Environment, Instance, outcome_matches
 from lib.judging.clients import Client, Decoding
 from lib.judging.llm import model_settings
-from lib.judging.prompts import PROCEDURE, checksum, neutralise, render_step
+from lib.judging.neutralise import neutralise
+from lib.judging.prompts import DESK, checksum, render_step
 from lib.judging.reply import LONGEST_REPLY, storable_text
 from lib.records import Label, Step, ToolCall, Trajectory
 
 MOST_STEPS = 10
 
 _INSTRUCTIONS = f"""\
-You are a customer-support agent. {PROCEDURE}
+You are a customer-support agent. {DESK.procedure}
 
 Your tools:
 - get_customer(email): the customer's record.

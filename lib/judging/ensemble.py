@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from lib.judging.clients import Client, Decoding
 from lib.judging.llm import PromptJudge
+from lib.judging.prompts import Rubric
 from lib.records import About, Judgement, Status, View
 
 TEMPERATURE = 0.7
@@ -25,11 +26,11 @@ class Repeat:
 
     kind = "repeat"
 
-    def __init__(self, k: int, client: Client, decoding: Decoding) -> None:
+    def __init__(self, k: int, rubric: Rubric, client: Client, decoding: Decoding) -> None:
         self.judge_id = f"{self.kind}{k}:{client.model}"
-        self._judge = PromptJudge("step", client, decoding)
+        self._judge = PromptJudge(rubric, client, decoding)
         self.batch = self._judge.batch
-        self.about = About(kind=self.kind, sees="step", model=client.model, members=k, single=self._judge.judge_id)
+        self.about = About(kind=self.kind, sees=rubric.sees, model=client.model, members=k, single=self._judge.judge_id)
         self._decoding = decoding
 
     def settings(self) -> dict[str, Any]:
@@ -47,8 +48,8 @@ class SelfConsistency(Repeat):
 
     kind = "selfcons"
 
-    def __init__(self, k: int, client: Client, decoding: Decoding) -> None:
-        super().__init__(k, client, decoding.varied(temperature=TEMPERATURE))
+    def __init__(self, k: int, rubric: Rubric, client: Client, decoding: Decoding) -> None:
+        super().__init__(k, rubric, client, decoding.varied(temperature=TEMPERATURE))
 
     def settings(self) -> dict[str, Any]:
         settings = super().settings()

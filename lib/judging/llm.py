@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 
 from lib.judging.clients import Client, Decoding
 from lib.judging.log_odds import log_odds
-from lib.judging.prompts import RUBRICS, Rubric
+from lib.judging.prompts import Rubric
 from lib.judging.reply import Reading, kept_reply, read_reply, storable_text
 from lib.records import About, Judgement, View
 
@@ -17,16 +17,14 @@ MOST_DIRECT_TOKENS = 32  # a verdict of one field, however its blanks are cut in
 
 
 class PromptJudge:
-    """Asks a model once per view, by the rubric of its name if none is given; its id is ``{name}:{model}``."""
+    """Asks a model once per view; its id is ``{name of the rubric}:{model}``."""
 
-    def __init__(self, name: str, client: Client, decoding: Decoding, rubric: Rubric | None = None) -> None:
-        rubric = rubric or RUBRICS[name]
+    def __init__(self, rubric: Rubric, client: Client, decoding: Decoding) -> None:
         self._rubric = rubric if decoding.response_format == "json_schema" else rubric.stated()
         self._client, self._decoding = client, decoding
-        self.judge_id = f"{name}:{client.model}"
-        sees, scored = self._rubric.sees, decoding.logprobs > 0
-        self.batch = f"{sees}:{client.model}"
-        self.about = About(kind=name, sees=sees, model=client.model, scored=scored)
+        self.judge_id = f"{rubric.name}:{client.model}"
+        self.batch = f"{rubric.sees}:{client.model}"
+        self.about = About(kind=rubric.kind, sees=rubric.sees, model=client.model, scored=decoding.logprobs > 0)
 
     def settings(self) -> dict[str, Any]:
         return model_settings(self._client, self._decoding) | self._rubric.checksums()
@@ -74,9 +72,8 @@ class Direct(PromptJudge):
     Its confidence is the likelier word's share of the two, and 0.5 where the server tells no log-probabilities.
     """
 
-    def __init__(self, name: str, client: Client, decoding: Decoding) -> None:
-        super().__init__(name, client, decoding.varied(max_tokens=MOST_DIRECT_TOKENS))
-        self.about = replace(self.about, kind="direct")
+    def __init__(self, rubric: Rubric, client: Client, decoding: Decoding) -> None:
+        super().__init__(rubric, client, decoding.varied(max_tokens=MOST_DIRECT_TOKENS))
 
     def judge(self, view: View) -> Judgement:
         said = super().judge(view)

@@ -8,15 +8,38 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lib.records import FAULT_TYPES, Sees, Step, ToolCall, View
+from lib.judging.neutralise import neutralise
+from lib.records import Sees, Step, ToolCall, View
 
-PROCEDURE = """\
+
+class Brief(Struct, frozen=True, kw_only=True):
+    """What a model judge is told of the task: who acts, by which procedure, and what each failure type means.
+
+    ``to`` is whom the agent answers, in words; ``files`` are checksums of the files that it was read from.
+    """
+
+    opening: str
+    procedure: str
+    types: dict[str, str]
+    to: str = ""
+    files: dict[str, str] = {}
+
+    def taxonomy(self) -> str:
+        """A line a failure type, and one for none."""
+        lines = [f"- {name}: {meaning}" for name, meaning in self.types.items()]
+        return "\n".join([*lines, "- none: the trajectory is correct."])
+
+
+DESK = Brief(
+    opening="You are auditing a customer-support agent.",
+    to=" to the customer",
+    procedure="""\
 The agent handles refund requests for an online retailer. It must:
 1. Verify who the customer is before acting on their order.
 2. Look up the order before judging it.
@@ -25,29 +48,28 @@ The agent handles refund requests for an online retailer. It must:
 5. Refund exactly the amount the eligibility check authorised - no more, no less.
 6. Escalate instead of refunding when the customer is not eligible.
 7. Pass only arguments that come from the goal or from an earlier observation.
-8. Finish by replying to the customer, asserting only what the observations support."""
-
-TAXONOMY = """\
-- wrong_tool: called a tool that does not serve the sub-goal it was pursuing, for example looking the order up a \
-second time when it needed the item's refund policy.
-- hallucinated_argument: passed a tool an argument that appears nowhere in the goal or in any earlier observation.
-- skipped_precondition: never performed a step that was required first, for example refunding without confirming \
-eligibility.
-- ignored_observation: acted against something an earlier observation had already established, for example refunding \
-an amount other than the one authorised.
-- premature_stop: stopped before completing the task.
-- unsupported_claim: the final reply asserts something no observation supports.
-- none: the trajectory is correct."""
+8. Finish by replying to the customer, asserting only what the observations support.""",
+    types={
+        "wrong_tool": "called a tool that does not serve the sub-goal it was pursuing, for example looking the order "
+        "up a second time when it needed the item's refund policy.",
+        "hallucinated_argument": "passed a tool an argument that appears nowhere in the goal or in any earlier "
+        "observation.",
+        "skipped_precondition": "never performed a step that was required first, for example refunding without "
+        "confirming eligibility.",
+        "ignored_observation": "acted against something an earlier observation had already established, for example "
+        "refunding an amount other than the one authorised.",
+        "premature_stop": "stopped before completing the task.",
+        "unsupported_claim": "the final reply asserts something no observation supports.",
+    },
+)
 
 CONFIDENCE = (
     "confidence is your probability that your own verdict is correct, from 0.5 (a coin flip) to 1.0 (certain). "
     "Do not default to a round number."
 )
 
-_OPENING = "You are auditing a customer-support agent."
-
 _OUTCOME_VIEW = (
-    "You are shown only the goal the agent was given and the answer it sent to the customer. The steps it took are "
+    "You are shown only the goal the agent was given and the answer it sent{to}. The steps it took are "
     "not available to you. Decide whether this answer is a correct and complete resolution of the request. Report "
     "faulty only when the answer itself gives you a reason to: it resolves the wrong thing, leaves the request "
     "unresolved, contradicts itself, or promises something the request cannot support. Not being able to see the "
@@ -63,7 +85,6 @@ _STEP_VIEW = (
     "failure type from this list:"
 )
 
-_FAILURE_TYPE = {"type": "string", "enum": [*FAULT_TYPES, "none"]}
 _CONFIDENCE = {"type": "number", "minimum": 0.5, "maximum": 1.0}
 
 
@@ -77,12 +98,22 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 class Rubric(Struct, frozen=True, kw_only=True):
-    """What a model judge is asked: what stands before the view and what after it, and the schema of the reply."""
+    """What a model judge is asked: what stands before the view and what after it, and the schema of the reply.
 
+    Attributes:
+        name: with which the judge's id begins; kind: of the judge, as in ``lib.records.About``.
+        states_form: the text tells the form of the reply.
+        files: checksums of the files that it was read from.
+    """
+
+    name: str
+    kind: str
     sees: Sees
     before: str
     after: str = ""
     schema: dict[str, Any]
+    states_form: bool = False
+    files: dict[str, str] = {}
 
     def prompt(self, view: View) -> str:
         """The whole prompt: one flat string, no roles, the view last but for ``after``.
@@ -95,37 +126,53 @@ class Rubric(Struct, frozen=True, kw_only=True):
 
     def stated(self) -> Rubric:
         """The same rubric with the form of the reply in words, for a server that enforces no schema."""
-        return replace(self, after=f"{self.after}{reply_form(self.schema)}\n")
+        if self.states_form:
+            return self
+        return replace(self, after=f"{self.after}{reply_form(self.schema)}\n", states_form=True)
 
     def checksums(self) -> dict[str, str]:
-        """Checksums of the constant text and of the schema (in property order)."""
-        return {"prompt_sha256": checksum(self.before + self.after), "schema_sha256": checksum(self.schema)}
+        """Checksums of the constant text and of the schema (in property order), and of files that gave them."""
+        sums = {"prompt_sha256": checksum(self.before + self.after), "schema_sha256": checksum(self.schema)}
+        return sums | self.files
 
 
-_BEFORE: dict[Sees, str] = {
-    "outcome": "\n\n".join(
-        [_OPENING, PROCEDURE, _OUTCOME_VIEW, f"Failure types:\n{TAXONOMY}", CONFIDENCE, "--- BEGIN ---\n"]
-    ),
-    "step": "\n\n".join([_OPENING, PROCEDURE, f"{_STEP_VIEW}\n{TAXONOMY}", CONFIDENCE, "--- BEGIN ---\n"]),
-}
-# Equal to the other prompt up to here, so that a server's prefix cache serves both.
+# The prompt is equal up to here to that with reasoning, so that a server's prefix cache serves both.
 # The form is spelled out: a model that breaks lines as it likes takes three times the tokens for the same word.
 _NO_REASONING = (
     'Give no reasoning now. Reply on one line with {"faulty": true} or {"faulty": false} and nothing else.\n'
 )
-
-# Property order is generation order: the grammar makes the model reason before it decides.
-_REASONED = {"reasoning": {"type": "string"}, "faulty": {"type": "boolean"}}
-_STEP = {"failure_step": {"type": ["integer", "null"], "minimum": 0}}
 _DIRECT = _object({"faulty": {"type": "boolean"}})
-_NAMED = {"failure_type": _FAILURE_TYPE, "confidence": _CONFIDENCE}
 
-RUBRICS: dict[str, Rubric] = {
-    "outcome": Rubric(sees="outcome", before=_BEFORE["outcome"], schema=_object(_REASONED | _NAMED)),
-    "step": Rubric(sees="step", before=_BEFORE["step"], schema=_object(_REASONED | _STEP | _NAMED)),
-    "direct-outcome": Rubric(sees="outcome", before=_BEFORE["outcome"], after=_NO_REASONING, schema=_DIRECT),
-    "direct-step": Rubric(sees="step", before=_BEFORE["step"], after=_NO_REASONING, schema=_DIRECT),
-}
+
+def reply_schema(sees: Sees, types: Iterable[str]) -> dict[str, Any]:
+    """The reply's fields. Their order is that of generation: the grammar makes the model reason before it decides."""
+    step = {"failure_step": {"type": ["integer", "null"], "minimum": 0}} if sees == "step" else {}
+    reasoned = {"reasoning": {"type": "string"}, "faulty": {"type": "boolean"}}
+    named = {"failure_type": {"type": "string", "enum": [*types, "none"]}, "confidence": _CONFIDENCE}
+    return _object(reasoned | step | named)
+
+
+def rubrics(brief: Brief) -> dict[str, Rubric]:
+    """The rubrics of the model judges on a brief, by name."""
+    asked: dict[Sees, list[str]] = {
+        "outcome": [_OUTCOME_VIEW.format(to=brief.to), f"Failure types:\n{brief.taxonomy()}"],
+        "step": [f"{_STEP_VIEW}\n{brief.taxonomy()}"],
+    }
+    made: dict[str, Rubric] = {}
+    for sees, texts in asked.items():
+        before = "\n\n".join([brief.opening, brief.procedure, *texts, CONFIDENCE, "--- BEGIN ---\n"])
+        plain = Rubric(
+            name=sees,
+            kind=sees,
+            sees=sees,
+            before=before,
+            schema=reply_schema(sees, brief.types),
+            files=brief.files,
+        )
+        direct = f"direct-{sees}"
+        made[sees] = plain
+        made[direct] = replace(plain, name=direct, kind="direct", after=_NO_REASONING, schema=_DIRECT)
+    return made
 
 
 def reply_form(schema: dict[str, Any]) -> str:
@@ -141,22 +188,6 @@ def _allowed(field: dict[str, Any]) -> str:
     kinds = [field["type"]] if isinstance(field["type"], str) else field["type"]
     bounds = [f"{word} {field[key]}" for key, word in (("minimum", "from"), ("maximum", "to")) if key in field]
     return " ".join([" or ".join(words.get(kind, kind) for kind in kinds), *bounds])
-
-
-_DASHES = r"[-‐-―−]{2,}"
-_MARKER = re.compile(rf"{_DASHES}\s*(BEGIN|END)\s*{_DASHES}", re.IGNORECASE)
-_KEYS = "reasoning|faulty|failure_step|failure_type|confidence"
-# A key begins where no letter stands before it, or after an escape (\n, \x0b): a call shows its text escaped.
-_KEY_START = r"(?:(?<![a-z])|(?<=\\[nrtvfab])|(?<=\\x[0-9a-f]{2})|(?<=\\u[0-9a-f]{4}))"
-_VERDICT_KEY = re.compile(rf"""[\\"']*{_KEY_START}({_KEYS})\b[\\"']*\s*[:=]""", re.IGNORECASE)
-_LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-
-
-def neutralise(text: str) -> str:
-    """Judged text that can't pass for anything but text: one line, no BEGIN or END marker, no verdict's keys."""
-    text = _VERDICT_KEY.sub(r"(\1)", text)
-    text = _MARKER.sub(lambda match: f"({match[1].lower()})", text)
-    return _LINE_BREAK.sub(r"\\n", text)
 
 
 def render_call(call: ToolCall) -> str:
@@ -184,3 +215,6 @@ def checksum(value: Any) -> str:
     """SHA-256 of a text, or of a value's canonical JSON: what run.json records of prompts and schemas."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+RUBRICS = rubrics(DESK)

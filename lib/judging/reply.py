@@ -40,7 +40,7 @@ _LEAD = re.compile(
 _REST = re.compile(r"(?:[\s`]|<\|[a-z_]{1,20}\|>|</s>|<end_of_turn>)*")
 
 # Comments and trailing commas, and the strings that they are not in.
-_LOOSE = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|//[^\n]*|/\*(?:.*?\*/|.*)|,(?=\s*[}\]])', re.DOTALL)
+_LOOSE = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|//[^\n]*|/\*(?:.*?\*/|.*)|,(?=\s*[}\]])', re.DOTALL)
 _KEY = re.compile(r'[\s{,]*"')
 _COLON = re.compile(r"\s*:\s*")
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from lib.plans.records import Parameter, Plan, Record, Tool, references
 from lib.records import ToolCall
 
-RATES = (0.34, 0.67, 1.0)
+RATES = (0.25, 0.5, 1.0)
 UNKNOWN_KEYS = ("trace_id", "locale", "dry_run")
 FILLED = {"integer": 1, "number": 1.0, "boolean": True, "array": ["<result>"]}
 

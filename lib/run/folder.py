@@ -60,36 +60,37 @@ class Run:
         except OSError as error:
             raise UserError(f"{folder}: no folder can be made there ({error.strerror}). Choose another.") from error
         contents = {**(others or {}), study.items.file: items}
-        partial = {kind.file: folder / f"{kind.file}.partial" for kind in study.given}
+        given = {kind: folder / f"{kind.file}.partial" for kind in study.given}
         try:
-            sums = {_sum(kind, study): _write(partial[kind.file], kind, contents[kind.file]) for kind in study.given}
-            dataset = {**about.get("dataset", {}), **sums}
-            recorded = os.path.lexists(folder / manifest.NAME)
-            if recorded:
-                _refuse_another(folder, dataset, manifest.read(folder).get("dataset"))
-            elif left := [kind.file for kind in study.appended if os.path.lexists(folder / kind.file)]:
-                raise UserError(f"{folder} holds {', '.join(left)} but no {manifest.NAME}: choose an empty folder.")
-            for kind in study.given:
-                _put(partial[kind.file], folder / kind.file, sums[_sum(kind, study)])
+            sums = {_sum(kind, study): _write(path, kind, contents[kind.file]) for kind, path in given.items()}
+            _settle(folder, study, {**about, "dataset": {**about.get("dataset", {}), **sums}})
         finally:
             with suppress(OSError):
-                for path in partial.values():
+                for path in given.values():
                     path.unlink(missing_ok=True)
-        if not recorded:
-            named = {"name": folder.resolve().name, **_named(study), **about}
-            manifest.write(folder, {**named, "dataset": dataset, "judges": about.get("judges", {})})
         return cls.open(folder, study)
 
     @classmethod
-    def open(cls, run: str | Path, study: Study = TRAJECTORIES) -> Run:
-        """A run by its name under ``data/runs``, or by its folder. Raises UserError if there is none of that study."""
+    def open(cls, run: str | Path, *studies: Study) -> Run:
+        """A run by its name under ``data/runs``, or by its folder.
+
+        Args:
+            studies: those that the run may be of; part I's by default.
+
+        Raises:
+            UserError: there is no run, or it is of another study.
+        """
+        known = {study.name: study for study in studies or (TRAJECTORIES,)}
         try:
-            found = cls(_found(run, study), study)
+            folder = _found(run)
+            of = manifest.read(folder).get("study", TRAJECTORIES.name)
+            if of not in known:
+                raise UserError(f"{folder} is a run of {of!r:.60}; one of {' or '.join(known)} is needed here.")
+            if not (folder / known[of].items.file).is_file():
+                raise UserError(_no_run(folder, known[of].items.file, known[of].make))
         except OSError as error:
             raise UserError(f"{run!s:.200}: no run can be read there ({error.strerror}).") from error
-        if (of := found.manifest.get("study", TRAJECTORIES.name)) != study.name:
-            raise UserError(f"{found.folder} is a run of the study {of!r:.60}, not of {study.name}.")
-        return found
+        return cls(folder, known[of])
 
     @property
     def name(self) -> str:
@@ -210,27 +211,25 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _found(run: str | Path, study: Study) -> Path:
+def _found(run: str | Path) -> Path:
     folder = Path(run)
     if len(folder.parts) == 1 and (RUNS / folder / manifest.NAME).is_file():
-        folder = RUNS / folder
+        return RUNS / folder
     if not folder.is_dir():
         names = sorted(path.parent.name for path in RUNS.glob(f"*/{manifest.NAME}"))
         known = f"runs here: {', '.join(names)}" if names else "there are no runs yet"
-        raise UserError(f"There is no run {run} ({known}). Make one with `{study.make}`.")
-    missing = [name for name in (manifest.NAME, study.items.file) if not (folder / name).is_file()]
-    if missing and not (folder / manifest.NAME).is_file():
-        raise UserError(f"{folder} is not a run: {' and '.join(missing)} missing. Make one with `{study.make}`.")
+        raise UserError(f"There is no run {run} ({known}). Make one with `{TRAJECTORIES.make}`.")
+    if not (folder / manifest.NAME).is_file():
+        raise UserError(_no_run(folder, manifest.NAME, TRAJECTORIES.make))
     return folder
 
 
+def _no_run(folder: Path, missing: str, make: str) -> str:
+    return f"{folder} is not a run: {missing} is missing. Make one with `{make}`."
+
+
 def _known(parents: pd.DataFrame, kind: Kind) -> dict[Any, Any]:
-    assert kind.parent
-    return dict(zip(parents[kind.parent.key[0]], parents[kind.known].tolist(), strict=True))
-
-
-def _named(study: Study) -> dict[str, str]:
-    return {} if study is TRAJECTORIES else {"study": study.name}
+    return dict(zip(parents.iloc[:, 0], parents[kind.known].tolist(), strict=True))
 
 
 def _sum(kind: Kind, study: Study) -> str:
@@ -252,20 +251,27 @@ def _write(path: Path, kind: Kind, records: Iterable[Any]) -> str:
     return digest.hexdigest()
 
 
-def _put(partial: Path, path: Path, sha256: str) -> None:
-    """Put the data set in its place, unless it is there; what else is there stays."""
-    if not os.path.lexists(path):
-        with writing(path):
-            os.replace(partial, path)
-    elif checksum(path) != sha256:
-        raise UserError(f"{path}: is not this data set. Move it away, or choose another folder; nothing was changed.")
-
-
-def _refuse_another(folder: Path, dataset: Any, recorded: Any) -> None:
-    changes = manifest.differences(recorded or {}, dataset)
-    if changes:
+def _settle(folder: Path, study: Study, about: dict[str, Any]) -> None:
+    """Put what was written in its place, unless it is there; what else is there stays."""
+    recorded = os.path.lexists(folder / manifest.NAME)
+    if recorded and (changes := manifest.differences(manifest.read(folder).get("dataset", {}), about["dataset"])):
+        lines = "".join(f"\n  {line}" for line in changes)
         raise UserError(
-            f"{folder} holds a run of another dataset already:\n"
-            + "\n".join(f"  {line}" for line in changes)
-            + "\nChoose another folder; nothing was changed."
+            f"{folder} holds a run of another dataset already:{lines}\nChoose another; nothing was changed."
+        )
+    if not recorded and (left := [kind.file for kind in study.appended if os.path.lexists(folder / kind.file)]):
+        raise UserError(f"{folder} holds {', '.join(left)} but no {manifest.NAME}: choose an empty folder.")
+    for kind in study.given:
+        path = folder / kind.file
+        if not os.path.lexists(path):
+            with writing(path):
+                os.replace(folder / f"{kind.file}.partial", path)
+        elif checksum(path) != about["dataset"][_sum(kind, study)]:
+            raise UserError(
+                f"{path}: is not this data set. Move it away, or choose another folder; nothing was changed."
+            )
+    if not recorded:
+        study_name = {} if study is TRAJECTORIES else {"study": study.name}
+        manifest.write(
+            folder, {"name": folder.resolve().name, **study_name, **about, "judges": about.get("judges", {})}
         )

@@ -24,7 +24,7 @@ ROWS_AT_ONCE = 20_000
 _DTYPES: dict[str, Any] = {"bool": bool, "float": float, "int": "i8", "count": "i8"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """A file of a run and the records in it.
 
@@ -102,7 +102,7 @@ class Kind:
             yield number, checked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Study:
     """The kinds of a study: ``items`` are judged, ``verdicts`` say of them; ``others`` come along.
 

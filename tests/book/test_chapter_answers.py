@@ -74,7 +74,7 @@ def claims_text(run: Run) -> str:
 
 def floor_text(run: Run) -> str:
     frames = run.frames(text=False)
-    judges = run.judges(frames.verdicts)
+    judges = run.manifest.get("judges", {})
     return str(floor.gather(frames, score(*frames, reps=50), judges).answer())
 
 
@@ -206,7 +206,7 @@ def test_floor_without_models_says_so(tmp_path):
 def test_floor_table_has_size_tokens_and_the_absent_baselines(tmp_path):
     run = run_of(tmp_path, [*said(ENSEMBLE, faults, completion_tokens=60), *said("rules", faults)])
     frames = run.frames(text=False)
-    found = floor.gather(frames, score(*frames, reps=20), run.judges(frames.verdicts))
+    found = floor.gather(frames, score(*frames, reps=20), run.manifest.get("judges", {}))
     assert found.groups == ["no model", "1.5B"]
     assert found.models.iloc[0]["tokens"] == 20  # a third of what three members wrote
     assert found.absent["judge_id"].tolist() == ["always-faulty", "always-clean", "coin"]

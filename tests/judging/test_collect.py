@@ -26,6 +26,7 @@ from lib.judging.clients.pace import Pace
 from lib.judging.collect import Collected, Collector
 from lib.judging.judge import Judge
 from lib.judging.llm import PromptJudge
+from lib.judging.prompts import RUBRICS
 from lib.records import About, Judgement, View, view_of
 from lib.run.folder import Run
 from tests.judging import fake_server as fake
@@ -271,7 +272,7 @@ def clients(server: FakeServer) -> dict[str, Client]:
 @pytest.mark.parametrize("backend", ["openai", "ollama"])
 def test_a_server_that_fails_now_and_then_loses_no_verdict(run: Run, server: FakeServer, backend: str) -> None:
     server.pages = {"/api/version": {"version": "1"}, "/api/tags": {"models": []}}
-    judge = PromptJudge("outcome", clients(server)[backend], Decoding(timeout=5.0))
+    judge = PromptJudge(RUBRICS["outcome"], clients(server)[backend], Decoding(timeout=5.0))
     twice = [fake.status(500), fake.cut]
     server.script = [fake.good(), *twice, fake.good(finish_reason="length"), fake.status(503), fake.good()]
     done = collect(run, judge)

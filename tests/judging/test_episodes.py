@@ -16,7 +16,7 @@ from lib.errors import UserError
 from lib.judging.agent import ACTION_SCHEMA, play, prompt, read_action
 from lib.judging.clients import Decoding, TransportError
 from lib.judging.collect import Collected, Collector
-from lib.judging.prompts import PROCEDURE
+from lib.judging.prompts import DESK
 from lib.judging.reply import LONGEST_REPLY
 from lib.records import Label, ToolCall, Trajectory
 from lib.run.folder import Run
@@ -116,7 +116,7 @@ def test_the_agent_is_told_the_judges_procedure_the_goal_and_what_it_did() -> No
     client = Script(rightly(0))
     episode = play(HAPPY, client, DECODING)
     texts = [text for text, _, _ in client.asked]
-    assert all(PROCEDURE in text and HAPPY.goal in text for text in texts)
+    assert all(DESK.procedure in text and HAPPY.goal in text for text in texts)
     assert texts[3] == prompt(HAPPY.goal, episode.steps[:3])
     fixed = texts[0].split("none yet")[0]
     assert all(text.startswith(fixed) for text in texts)

@@ -77,7 +77,7 @@ def test_the_two_model_judges_send_one_prompt_with_their_own_view_and_schema(jud
     item = judged[0]
     for kind, steps in (("outcome", False), ("step", True)):
         client = Script([says()])
-        judge = PromptJudge(kind, client, DECODING)
+        judge = PromptJudge(RUBRICS[kind], client, DECODING)
         assert (judge.judge_id, judge.about.sees == "step") == (f"{kind}:m", steps)
         view = view_of(item, steps=steps)
         judge.judge(view)
@@ -86,7 +86,7 @@ def test_the_two_model_judges_send_one_prompt_with_their_own_view_and_schema(jud
 
 def test_a_reply_becomes_a_judgement_with_its_cost_and_its_own_text(judged: list[Trajectory]) -> None:
     reply = says(faulty=True, failure_step=99, failure_type="wrong_tool", confidence="80%", reasoning="step 2")
-    judge = PromptJudge("step", Script([reply], tokens=None), DECODING)
+    judge = PromptJudge(RUBRICS["step"], Script([reply], tokens=None), DECODING)
     said = judge.judge(view_of(judged[0], steps=True))
     assert (said.faulty, said.failure_step, said.raw_step, said.failure_type) == (True, None, 99, "wrong_tool")
     assert (said.confidence, said.rationale, said.status, said.raw_reply) == (0.8, "step 2", "ok", reply)
@@ -95,13 +95,13 @@ def test_a_reply_becomes_a_judgement_with_its_cost_and_its_own_text(judged: list
 
 
 def test_an_outcome_judge_names_no_step_whatever_it_says(judged: list[Trajectory]) -> None:
-    judge = PromptJudge("outcome", Script([says(faulty=True, failure_step=2)]), DECODING)
+    judge = PromptJudge(RUBRICS["outcome"], Script([says(faulty=True, failure_step=2)]), DECODING)
     said = judge.judge(view_of(judged[0], steps=False))
     assert (said.faulty, said.failure_step) == (True, None)
 
 
 def test_what_cannot_be_read_votes_clean_at_a_half(judged: list[Trajectory]) -> None:
-    judge = PromptJudge("outcome", Script(["I think it is faulty."]), DECODING)
+    judge = PromptJudge(RUBRICS["outcome"], Script(["I think it is faulty."]), DECODING)
     said = judge.judge(view_of(judged[0], steps=False))
     assert (said.faulty, said.confidence, said.status) == (False, 0.5, "unparseable")
     assert said.raw_reply == "I think it is faulty."
@@ -109,26 +109,26 @@ def test_what_cannot_be_read_votes_clean_at_a_half(judged: list[Trajectory]) -> 
 
 def test_a_lone_surrogate_in_a_judged_text_reaches_no_client() -> None:
     client = Script([says()])
-    PromptJudge("outcome", client, DECODING).judge(View("t", "goal", "bad \ud800 text", None))
+    PromptJudge(RUBRICS["outcome"], client, DECODING).judge(View("t", "goal", "bad \ud800 text", None))
     client.asked[0][0].encode("utf-8")
     assert "FINAL ANSWER: bad \ufffd text" in client.asked[0][0]
 
 
 def test_settings_hold_all_that_changes_a_reply_and_nothing_else() -> None:
-    judge = PromptJudge("step", Script([]), DECODING)
+    judge = PromptJudge(RUBRICS["step"], Script([]), DECODING)
     about = judge.settings()
     assert about["decoding"].items() >= {"temperature": 0.0, "seed": 7, "num_ctx": 8192, "max_tokens": 64}.items()
     assert "timeout" not in about["decoding"]
     assert about.items() >= RUBRICS["step"].checksums().items()
     assert (about["model"], about["digest"]) == ("m", "d1g357")
-    patient = PromptJudge("step", Script([]), Decoding(max_tokens=64, timeout=900.0))
+    patient = PromptJudge(RUBRICS["step"], Script([]), Decoding(max_tokens=64, timeout=900.0))
     assert patient.settings() == about
-    assert PromptJudge("outcome", Script([]), DECODING).settings() != about
+    assert PromptJudge(RUBRICS["outcome"], Script([]), DECODING).settings() != about
 
 
 def test_an_ensemble_asks_three_seeds_at_a_temperature_and_keeps_every_member(judged: list[Trajectory]) -> None:
     client = Script([says(faulty=True, failure_step=2, failure_type="wrong_tool"), says(), "nonsense"])
-    judge = SelfConsistency(3, client, DECODING)
+    judge = SelfConsistency(3, RUBRICS["step"], client, DECODING)
     said = judge.judge(view_of(judged[0], steps=True))
     assert judge.judge_id == "selfcons3:m"
     token = view_of(judged[0], steps=True).token
@@ -145,14 +145,17 @@ def test_an_ensemble_asks_three_seeds_at_a_temperature_and_keeps_every_member(ju
 
 def test_an_ensemble_is_asked_beside_the_step_judge_whose_prompt_it_shares() -> None:
     client = Script([])
-    step, ensemble = PromptJudge("step", client, DECODING), SelfConsistency(3, client, DECODING)
-    assert step.batch == ensemble.batch != PromptJudge("outcome", client, DECODING).batch
+    step, ensemble = (
+        PromptJudge(RUBRICS["step"], client, DECODING),
+        SelfConsistency(3, RUBRICS["step"], client, DECODING),
+    )
+    assert step.batch == ensemble.batch != PromptJudge(RUBRICS["outcome"], client, DECODING).batch
 
 
 def test_a_member_that_cannot_be_asked_fails_the_whole_vote(judged: list[Trajectory]) -> None:
     client = Script([says(), TransportError("gone"), says()])
     with pytest.raises(CallFailed, match="gone"):
-        SelfConsistency(3, client, DECODING).judge(view_of(judged[0], steps=True))
+        SelfConsistency(3, RUBRICS["step"], client, DECODING).judge(view_of(judged[0], steps=True))
 
 
 def vote(faulty: bool, step: int | None = None, kind: Any = None, **fields: Any) -> Judgement:
@@ -226,7 +229,7 @@ def test_a_direct_judge_asks_for_one_word_behind_the_same_prompt_and_scores_it(j
     for sees in ("outcome", "step"):
         top = {" true": math.log(0.6), " false": math.log(0.2), "true": math.log(0.05), " [": math.log(0.1)}
         client = told('{"faulty": true}', ('{"', {}), ('faulty":', {}), (" true", top), ("}", {}))
-        judge = Direct(f"direct-{sees}", client, Decoding())
+        judge = Direct(RUBRICS[f"direct-{sees}"], client, Decoding())
         assert (judge.judge_id, judge.about) == (
             f"direct-{sees}:m",
             About(kind="direct", sees=sees, model="m", scored=True),  # type: ignore[arg-type]
@@ -237,14 +240,14 @@ def test_a_direct_judge_asks_for_one_word_behind_the_same_prompt_and_scores_it(j
         assert text.startswith(RUBRICS[sees].prompt(view))
         assert list(schema["properties"]) == ["faulty"]
         assert decoding.max_tokens <= 32
-        assert judge.batch == PromptJudge(sees, client, Decoding()).batch
+        assert judge.batch == PromptJudge(RUBRICS[sees], client, Decoding()).batch
         assert said.log_odds == pytest.approx(math.log(0.65 / 0.2))
         assert said.confidence == pytest.approx(0.65 / 0.85)
         assert (said.faulty, said.status, said.coercions) == (True, "ok", [])
 
 
 def test_without_log_probabilities_a_direct_verdict_has_no_score_and_confidence_one_half() -> None:
-    judge = Direct("direct-outcome", Script(['{"faulty": true}']), Decoding(logprobs=0))
+    judge = Direct(RUBRICS["direct-outcome"], Script(['{"faulty": true}']), Decoding(logprobs=0))
     said = judge.judge(View("t", "goal", "answer", None))
     assert (said.faulty, said.log_odds, said.confidence, judge.about.scored) == (True, None, 0.5, False)
 
@@ -270,15 +273,15 @@ def test_log_odds_are_those_of_the_verdicts_own_token(places: list[Any], odds: f
     colon = "" if places[0][0].startswith(":") else ":"
     forged = [(opening + colon, {"true": -9.0, "false": -0.1})]
     client = told(f'{opening}: true, "confidence": 0.9}}', *forged, *places, (', "confidence": 0.9}', {}), ("", {}))
-    said = PromptJudge("outcome", client, Decoding()).judge(View("t", "goal", "answer", None)).log_odds
+    said = PromptJudge(RUBRICS["outcome"], client, Decoding()).judge(View("t", "goal", "answer", None)).log_odds
     assert said == (odds if odds is None else pytest.approx(math.log(odds)))
 
 
 def test_a_server_without_schemas_is_told_the_form_in_the_prompt_which_is_another_setting() -> None:
     view = View("t", "goal", "answer", None)
     told_form, enforced = Script([says()]), Script([says()])
-    stated = PromptJudge("outcome", told_form, Decoding(response_format="none"))
-    plain = PromptJudge("outcome", enforced, Decoding())
+    stated = PromptJudge(RUBRICS["outcome"], told_form, Decoding(response_format="none"))
+    plain = PromptJudge(RUBRICS["outcome"], enforced, Decoding())
     for judge in (stated, plain):
         judge.judge(view)
     form = reply_form(RUBRICS["outcome"].schema)
@@ -288,13 +291,15 @@ def test_a_server_without_schemas_is_told_the_form_in_the_prompt_which_is_anothe
 
 @pytest.mark.parametrize("status", ["truncated", "unparseable", "refused"])
 def test_what_the_envelope_tells_is_the_status_whatever_the_text(status: Any) -> None:
-    said = PromptJudge("outcome", Script([says(faulty=True)], status=status), DECODING).judge(View("t", "g", "a", None))
+    said = PromptJudge(RUBRICS["outcome"], Script([says(faulty=True)], status=status), DECODING).judge(
+        View("t", "g", "a", None)
+    )
     assert (said.faulty, said.confidence, said.status, said.reason) == (False, 0.5, status, "the envelope tells")
 
 
 def test_repetition_asks_the_step_judge_with_the_very_same_settings(judged: list[Trajectory]) -> None:
     client = Script([says(faulty=True, failure_step=2), says(faulty=True, failure_step=2), says()])
-    judge, step = Repeat(3, client, DECODING), PromptJudge("step", client, DECODING)
+    judge, step = Repeat(3, RUBRICS["step"], client, DECODING), PromptJudge(RUBRICS["step"], client, DECODING)
     said = judge.judge(view_of(judged[0], steps=True))
     assert (judge.judge_id, judge.about.single, judge.about.members) == ("repeat3:m", "step:m", 3)
     assert judge.settings() == step.settings()
@@ -349,7 +354,7 @@ def test_a_model_judge_without_a_model_says_so() -> None:
 
 def test_an_endless_reply_is_read_whole_and_kept_in_part(judged: list[Trajectory]) -> None:
     reply = says(faulty=True, confidence=0.9, reasoning="x" * 300_000)
-    judge = PromptJudge("outcome", Script([reply]), DECODING)
+    judge = PromptJudge(RUBRICS["outcome"], Script([reply]), DECODING)
     said = judge.judge(view_of(judged[0], steps=False))
     assert (said.faulty, said.confidence, said.status) == (True, 0.9, "ok")
     assert said.raw_reply == reply[:LONGEST_REPLY]

@@ -23,7 +23,7 @@ def test_a_run_is_counted_by_judge_status_cell_and_stratum(tmp_path: Path) -> No
         store.add(EPISODES, two_trajectories()[1])
     found = check(run)
     assert found.n_items == 2
-    assert found.records == {"episodes.jsonl": 1, "failures": 1}
+    assert found.records == {"episodes": 1, "failures": 1}
     assert found.counts == {"cell": {"clean": 1, "wrong_tool/silent": 1}, "stratum": {"restocking": 2}}
     assert found.judges == {
         "step:m": {"ok": 1, "unparseable": 1},
@@ -40,10 +40,10 @@ def test_what_is_printed_names_the_missing_and_the_unreadable(tmp_path: Path) ->
         store.register_judge("step:m", {})
         store.add_verdict(verdict(status="truncated"))
     shown = str(check(run)).splitlines()
-    assert shown[0] == f"run {tmp_path}: 2 to judge"
-    assert "  step:m: 1 truncated, 1 missing" in shown
+    assert shown[0] == f"run {tmp_path}: 2 trajectories"
+    assert "  step:m: 1 verdicts, 1 truncated, 1 missing" in shown
     assert "  wrong_tool/silent: 1" in shown
-    assert "  episodes.jsonl: 0" in shown
+    assert "episodes: 0" in shown
     assert f"  verdicts.jsonl: {run.verdict_checksum()}" in shown
 
 

@@ -215,11 +215,11 @@ def test_an_unknown_run_names_the_known_ones_and_how_to_make_one(
 
 
 def test_a_folder_that_is_not_a_run_says_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"is not a run: run\.json and trajectories\.jsonl missing\. Make one with"):
+    with pytest.raises(UserError, match=r"is not a run: run\.json is missing\. Make one with"):
         Run.open(tmp_path)
     make_run(tmp_path)
     (tmp_path / "run.json").unlink()
-    with pytest.raises(UserError, match=r"is not a run: run\.json missing"):
+    with pytest.raises(UserError, match=r"is not a run: run\.json is missing"):
         Run.open(tmp_path)
     with pytest.raises(UserError, match="There is no run"):
         Run.open(tmp_path / "trajectories.jsonl")

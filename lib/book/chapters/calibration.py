@@ -232,9 +232,9 @@ def waiting(settings: Mapping[str, Mapping[str, Any] | None], judges: Sequence[s
     """What the seconds of judges with a model hold besides their own work; None where one request was made at a time.
 
     Args:
-        settings: of ``Run.judges``.
+        settings: each judge's entry in run.json.
     """
-    recorded = [(settings[judge] or {}).get(COLLECTIONS, []) for judge in with_model(judges)]
+    recorded = [(settings.get(judge) or {}).get(COLLECTIONS, []) for judge in with_model(judges)]
     workers = {one["workers"] for each in recorded for one in each if isinstance(one.get("workers"), int)}
     if not workers or max(workers) == 1:
         return None

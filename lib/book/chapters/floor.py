@@ -61,7 +61,7 @@ def gather(frames: Frames, scores: Scores, settings: Mapping[str, Mapping[str, A
     """Everything that the chapter shows.
 
     Args:
-        settings: each judge's entry in run.json, as of ``Run.judges``.
+        settings: each judge's entry in run.json.
     """
     checks = floor_check(scores)
     rows = joined(frames.trajectories, frames.verdicts, scores.judges)
