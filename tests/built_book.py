@@ -28,9 +28,13 @@ class Visit:
     def open(self, path: Path, query: str = "") -> Page:
         """Open a page and wait until its charts are drawn."""
         self.page.goto(path.as_uri() + query)
+        self.wait_for_charts()
+        return self.page
+
+    def wait_for_charts(self) -> None:
+        """Wait until all charts of the page, if it has any, are drawn."""
         if self.page.locator("figure.vega-chart").count():
             self.page.wait_for_selector('html[data-charts="ready"]', state="attached", timeout=20_000)
-        return self.page
 
     def _on_request(self, request: Any) -> None:
         if request.url.startswith("file:"):

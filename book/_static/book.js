@@ -91,7 +91,7 @@
     const spec = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
     const target = figure.querySelector(".vega-target");
     target.classList.add("vega-embed", "has-actions");
-    const drawn = await fitted(spec, target.parentElement.clientWidth);
+    const drawn = await fitted(spec, figure.clientWidth || document.querySelector(".bd-article").clientWidth); // 0 where it is folded
     for (const mark of drawn.querySelectorAll('[role="graphics-symbol"]:not([aria-label])')) {
       mark.removeAttribute("role"); // Vega names groups without marks too, and gives them no text
       mark.removeAttribute("aria-roledescription");
@@ -114,16 +114,21 @@
     });
   }
 
-  async function drawAll(figures) {
-    for (const figure of figures) await draw(figure);
-    document.documentElement.dataset.charts = "ready";
+  let drawing = Promise.resolve(); // one after the other: a page may change its width and its colours at once
+
+  function drawAll(figures) {
+    document.documentElement.dataset.charts = "due";
+    drawing = drawing.then(async function () {
+      for (const figure of figures) await draw(figure);
+      document.documentElement.dataset.charts = "ready";
+    });
   }
 
   async function startCharts() {
     const figures = [...document.querySelectorAll("figure.vega-chart")];
     if (!figures.length) return;
     await loadVega();
-    await drawAll(figures);
+    drawAll(figures);
     let shown = scheme();
     new MutationObserver(function () {
       if (scheme() === shown) return;
@@ -133,9 +138,11 @@
     let [width, timer] = [innerWidth, null];
     addEventListener("resize", function () {
       clearTimeout(timer);
+      if (innerWidth === width) return;
+      document.documentElement.dataset.charts = "due";
       timer = setTimeout(function () {
-        if (innerWidth !== width) drawAll(figures);
         width = innerWidth;
+        drawAll(figures);
       }, 200);
     });
   }

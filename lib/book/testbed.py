@@ -104,7 +104,7 @@ def _case_html(case: Case, example: bool) -> str:
     hidden = "" if example else " hidden"
     return (
         f'<section class="testbed-case" data-fault="{case.fault}" data-stratum="{case.stratum}"{hidden}>'
-        f"<h3><code>{case.fault}</code> in a <code>{case.stratum}</code> request</h3>"
+        f"<h3><code>{case.fault}</code>, request <code>{case.stratum}</code></h3>"
         f"<dl>{facts}</dl><p>Goal: {escape(case.clean.goal)}</p>"
         f'<ol class="testbed-rows">{rows}</ol><p class="mark">Final answer</p>{answers}</section>'
     )
@@ -135,7 +135,7 @@ def _sides(left: str, right: str) -> str:
 
 
 def _case_text(case: Case) -> str:
-    lines = [f"{case.fault} in a {case.stratum} request"]
+    lines = [f"{case.fault}, request {case.stratum}"]
     lines += [f"{name}: {value}" for name, value in _facts(case)]
     for left, right in aligned(case.clean.steps, case.faulty.steps):
         here = right is not None and right.index == case.faulty.label.failure_step

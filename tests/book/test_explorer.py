@@ -210,9 +210,21 @@ def test_a_changed_verdict_changes_the_version_that_the_files_are_asked_for_with
 
 def test_a_run_that_is_not_here_is_only_named(tmp_path):
     write_explorer(tmp_path, [layout.Shown("paper", "", None), layout.Shown("local", "local", RUNS / "local")])
-    paper, local = read(tmp_path / explorer.FOLDER / "runs.js")
+    paper, local, episodes = read(tmp_path / explorer.FOLDER / "runs.js")
     assert paper == {"name": "paper"}
-    assert local["name"] == "local"
+    assert (local["name"], episodes["name"]) == ("local", "local/episodes")
+
+
+def test_episodes_are_offered_beside_their_run_with_the_rules_that_they_break(tmp_path):
+    files = explorer.episode_files("local/episodes", Run.open("local"))
+    index = json.loads(files["local/episodes/index"][len(b'explorerData("local/episodes/index",') : -3])
+    episodes = Run.open("local").episodes()
+    assert index["ids"] == sorted(episodes)
+    assert index["faulty"].count("1") == sum(one.label.faulty for one in episodes.values())
+    first = json.loads(files["local/episodes/part-000"][len(b'explorerData("local/episodes/part-000",') : -3])[0]
+    assert first["broken"][0][1] == "the customer got no reply"
+    bare = Run.create(tmp_path / "bare", {}, [trajectory("a", Label(False, None, None, True))])
+    assert explorer.episode_files("bare/episodes", bare) == {}
 
 
 def test_a_run_without_verdicts_shows_its_trajectories(tmp_path):

@@ -23,8 +23,6 @@ pytestmark = pytest.mark.browser
 
 LOCAL = layout.Shown("local", "local", RUNS / "local")
 JUDGES = ["rules", "coin", "outcome:m", "step:m", "selfcons3:m"]
-SCREENS = [pytest.param((1280, "light"), id="wide"), pytest.param((390, "dark"), id="phone-dark")]
-
 Opener = Callable[..., Page]
 
 
@@ -42,7 +40,12 @@ def generated_run(folder: Path, n: int) -> layout.Shown:
             name, confidence = trajectories[-1].trajectory_id, rng.randrange(50, 101) / 100
             verdicts.append(
                 Verdict(
-                    trajectory_id=name, judge_id=judge, faulty=flagged, confidence=confidence, rationale="why", **said
+                    trajectory_id=name,
+                    judge_id=judge,
+                    faulty=flagged,
+                    confidence=confidence,
+                    rationale=f"by {judge}",
+                    **said,
                 )
             )
     return make_run(folder, trajectories, verdicts)
@@ -78,6 +81,10 @@ def heading(page: Page):
 
 def rows(page: Page):
     return page.get_by_role("listbox", name="Trajectories").get_by_role("option")
+
+
+def search(page: Page):
+    return page.get_by_role("searchbox", name="Search", exact=True)
 
 
 def choice(page: Page, label: str):
@@ -126,6 +133,8 @@ def test_each_filter_keeps_what_the_records_say(explorer: Opener, known: tuple[l
         "agree=same": lambda name, label: len(set(counting[name])) == 1,
         "agree=split": lambda name, label: len(set(counting[name])) == 2,
         "q=0001 CLEAN": lambda name, label: "0001" in name and "clean" in name,
+        'q="by step:m"&judge=step:m&said=flagged': lambda name, label: verdicts[name, "step:m"].faulty,
+        'q="by step:m"&judge=coin': lambda name, label: False,
         "fault=faulty&outcome=right&q=2": lambda name, label: label.faulty and label.outcome_correct and "2" in name,
     }
     page = explorer(shown)
@@ -139,29 +148,15 @@ def test_each_filter_keeps_what_the_records_say(explorer: Opener, known: tuple[l
         )
         if kept:
             expect(rows(page).first.locator(".explorer-id")).to_have_text(kept[0])
-
-
-def test_the_most_confident_mistake_comes_first_when_asked_for(explorer: Opener, known: tuple[layout.Shown, Run]):
-    shown, run = known
-    is_right = right(run)
     wrong = [v for v in run.verdicts() if not is_right[v.trajectory_id][v.judge_id] and v.judge_id == "step:m"]
     first = min(wrong, key=lambda verdict: (-verdict.confidence, verdict.trajectory_id))
-    page = explorer(shown, address="#judge=step:m&sort=confident")
+    page.evaluate("location.hash = 'judge=step:m&sort=confident'")
     expect(rows(page).first.locator(".explorer-id")).to_have_text(first.trajectory_id)
 
 
-def test_filters_write_the_address_and_reset_clears_them(explorer: Opener, known: tuple[layout.Shown, Run]):
-    page = explorer(known[0])
-    choice(page, "Fault").select_option("clean")
-    page.get_by_role("searchbox", name="Id contains", exact=True).fill("0001")
-    page.wait_for_url("**#run=mine&q=0001&fault=clean")
-    page.get_by_role("button", name="Reset").click()
-    page.wait_for_url("**#run=mine")
-    assert count(page) == "60 of 60 trajectories, 300 verdicts"
-    assert page.get_by_role("searchbox", name="Id contains", exact=True).input_value() == ""
-
-
-def test_an_address_restores_filters_trajectory_and_verdict(explorer: Opener, known: tuple[layout.Shown, Run]):
+def test_an_address_restores_what_was_filtered_and_opened_and_back_leads_back(
+    explorer: Opener, known: tuple[layout.Shown, Run]
+):
     page = explorer(known[0], address="#run=mine&t=INS-00002-skipped_precondition&j=step:m&fault=faulty&said=wrong")
     expect(heading(page)).to_have_text("INS-00002-skipped_precondition")
     chosen = page.locator(".explorer-verdict.chosen")
@@ -171,21 +166,82 @@ def test_an_address_restores_filters_trajectory_and_verdict(explorer: Opener, kn
     assert choice(page, "Fault").input_value() == "faulty"
     assert choice(page, "Verdict").input_value() == "wrong"
     assert page.title().startswith("INS-00002-skipped_precondition")
+    rows(page).nth(3).click()
+    name = rows(page).nth(3).locator(".explorer-id").inner_text()
+    expect(heading(page)).to_have_text(name)
+    page.go_back()
+    expect(heading(page)).to_have_text("INS-00002-skipped_precondition")
+    page.go_forward()
+    expect(heading(page)).to_have_text(name)
+    page.get_by_role("button", name="Reset").click()
+    page.wait_for_url(f"**#run=mine&t={name}")
+    choice(page, "Fault").select_option("clean")
+    search(page).fill("0001")
+    page.wait_for_url(f"**#run=mine&t={name}&q=0001&fault=clean")
+    page.evaluate("location.hash = 't=INS-00004-clean&fault=clean'")
+    page.get_by_role("button", name="Next").click()
+    expect(heading(page)).to_have_text("INS-00008-clean")
+    page.get_by_role("button", name="Previous").click()
+    page.get_by_role("button", name="Previous").click()
+    expect(heading(page)).to_have_text("INS-00000-clean")
+    expect(page.get_by_role("button", name="Previous")).to_have_attribute("aria-disabled", "true")
+    page.get_by_role("button", name="Copy link to the verdict of step:m").click()
+    expect(page.locator(".explorer-toast")).to_have_text("Link copied")
+    search(page).fill("")
+    search(page).press("Control+V")
+    assert search(page).input_value().endswith("/book/explorer.html#run=mine&t=INS-00000-clean&j=step:m")
 
 
-def test_back_and_forward_lead_through_what_was_opened(explorer: Opener, known: tuple[layout.Shown, Run]):
-    page = explorer(known[0])
-    for position in (0, 1):
-        rows(page).nth(position).click()
-        expect(heading(page)).to_have_text(rows(page).nth(position).locator(".explorer-id").inner_text())
-    first, second = (rows(page).nth(position).locator(".explorer-id").inner_text() for position in (0, 1))
-    page.go_back()
-    expect(heading(page)).to_have_text(first)
-    page.go_back()
-    expect(heading(page)).to_have_count(0)
-    page.go_forward()
-    page.go_forward()
-    expect(heading(page)).to_have_text(second)
+def test_texts_are_loaded_only_for_what_is_opened_or_searched_and_show_where_they_were_found(
+    explorer: Opener, visit: Visit
+):
+    def loaded() -> set[str]:
+        return {path.name for path in visit.loaded if "explorer-data" in path.parts}
+
+    page = explorer(LOCAL)
+    assert loaded() == {"index.js", "runs.js"}
+    rows(page).first.click()
+    expect(heading(page)).to_be_visible()
+    assert loaded() == {"index.js", "runs.js", "part-000.js"}
+    search(page).fill("cancelled subscription")
+    said = sum("cancelled" in one.final_answer for one in Run.open("local").trajectories().values())
+    expect(page.locator(".explorer-count")).to_contain_text(f"{said} of 400 trajectories")
+    expect(rows(page).first.locator(".explorer-about")).to_contain_text("reply: …cancelled the subscription")
+    assert len(loaded()) > 10
+
+
+def test_verdicts_stand_beside_the_steps_and_list_and_trajectory_are_accessible(explorer: Opener, visit: Visit):
+    page = explorer(LOCAL, address="#t=INS-00010-hallucinated_argument")
+    expect(heading(page)).to_be_visible()
+    steps, verdicts = (page.get_by_role("region", name=name) for name in ("Steps and final answer", "Verdicts"))
+    assert verdicts.bounding_box()["x"] > steps.bounding_box()["x"] + steps.bounding_box()["width"]
+    assert verdicts.bounding_box()["y"] == steps.bounding_box()["y"]
+    assert serious(page) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.emulate_media(color_scheme="dark")
+    assert serious(page) == []
+    page.evaluate("location.hash = 'q=no such text anywhere'")
+    expect(page.get_by_role("listbox")).to_be_hidden()
+    assert serious(page) == []
+    visit.errors.clear()  # axe-core tries to fetch style sheets, which a browser refuses for files
+
+
+def test_episodes_say_which_rules_their_steps_break(explorer: Opener):
+    page = explorer(LOCAL, address="#run=local/episodes&t=INS-00008-agent")
+    expect(page.locator(".explorer-count")).to_have_text("60 of 60 episodes")
+    expect(page.locator(".explorer-steps > li.fault .explorer-here").first).to_have_text("the customer got no reply")
+    expect(page.locator(".explorer-truth")).to_contain_text("The first broken rule is at step 9.")
+    assert choice(page, "Judge").count() == 0
+    page.evaluate("location.hash = 'run=local&t=INS-00008-clean'")
+    expect(page.get_by_role("region", name="Verdicts")).to_be_visible()
+
+
+def test_a_run_without_reasons_says_how_they_are_got(explorer: Opener, tmp_path: Path):
+    label = Label(False, None, None, True)
+    bare = Verdict(trajectory_id="t", judge_id="step:m", faulty=False, confidence=0.8)
+    page = explorer(make_run(tmp_path / "paper", [trajectory("t", label)], [bare]), address="#t=t")
+    expect(page.locator(".explorer-wordless")).to_contain_text("python -m lib fetch paper")
+    assert page.get_by_text("No rationale").count() == 0
 
 
 def test_the_keyboard_alone_walks_opens_and_leaves_the_list(explorer: Opener, known: tuple[layout.Shown, Run]):
@@ -212,34 +268,6 @@ def test_the_keyboard_alone_walks_opens_and_leaves_the_list(explorer: Opener, kn
     expect(last).to_be_in_viewport()
     page.keyboard.press("Tab")
     expect(listbox).not_to_be_focused()
-
-
-def test_next_and_previous_follow_the_filtered_list(explorer: Opener, known: tuple[layout.Shown, Run]):
-    page = explorer(known[0], address="#fault=clean&t=INS-00004-clean")
-    page.get_by_role("button", name="Next").click()
-    expect(heading(page)).to_have_text("INS-00008-clean")
-    page.get_by_role("button", name="Previous").click()
-    page.get_by_role("button", name="Previous").click()
-    expect(heading(page)).to_have_text("INS-00000-clean")
-    expect(page.get_by_role("button", name="Previous")).to_have_attribute("aria-disabled", "true")
-
-
-def test_a_copied_link_names_the_verdict(explorer: Opener, known: tuple[layout.Shown, Run]):
-    page = explorer(known[0], address="#t=INS-00004-clean&fault=clean")
-    page.get_by_role("button", name="Copy link to the verdict of step:m").click()
-    expect(page.locator(".explorer-toast")).to_have_text("Link copied")
-    field = page.get_by_role("searchbox", name="Id contains", exact=True)
-    field.fill("")
-    field.press("Control+V")
-    assert field.input_value().endswith("/book/explorer.html#run=mine&t=INS-00004-clean&j=step:m")
-
-
-def test_steps_and_reasons_are_loaded_only_for_what_is_opened(explorer: Opener, visit: Visit):
-    page = explorer(LOCAL)
-    assert sorted(path.name for path in visit.loaded if "explorer-data" in path.parts) == ["index.js", "runs.js"]
-    rows(page).first.click()
-    expect(heading(page)).to_be_visible()
-    assert [path.name for path in visit.loaded if path.name.startswith("part-")] == ["part-000.js"]
 
 
 def test_truth_steps_votes_and_reading_of_a_reply_are_shown(explorer: Opener, tmp_path: Path):
@@ -270,7 +298,7 @@ def test_truth_steps_votes_and_reading_of_a_reply_are_shown(explorer: Opener, tm
     expect(card.get_by_text('"zero"')).to_be_visible()
 
 
-@pytest.mark.parametrize("visit", SCREENS, indirect=True)
+@pytest.mark.parametrize("visit", [(390, "dark")], indirect=True)
 def test_nothing_that_was_written_by_a_model_becomes_markup(explorer: Opener, visit: Visit, tmp_path: Path):
     shown = hostile_run(tmp_path / "hostile")
     page = explorer(shown)
@@ -287,19 +315,6 @@ def test_nothing_that_was_written_by_a_model_becomes_markup(explorer: Opener, vi
         assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     page.locator(".explorer-rationale .explorer-more").first.click()
     assert page.locator(".explorer-rationale").first.evaluate("quote => quote.textContent.length") == 220_000
-
-
-@pytest.mark.parametrize("visit", SCREENS, indirect=True)
-def test_list_and_opened_trajectory_are_accessible(explorer: Opener, visit: Visit):
-    page = explorer(LOCAL)
-    assert serious(page) == []
-    page.evaluate("location.hash = 'q=no such id'")
-    expect(page.get_by_role("listbox")).to_be_hidden()
-    assert serious(page) == []
-    page.evaluate("location.hash = 't=INS-00010-hallucinated_argument'")
-    expect(heading(page)).to_be_visible()
-    assert serious(page) == []
-    visit.errors.clear()  # axe-core tries to fetch style sheets, which a browser refuses for files
 
 
 @pytest.mark.parametrize("visit", [(390, "light")], indirect=True)
