@@ -32,9 +32,11 @@ from lib.judging.cluster import dask_executor
 from lib.judging.collect import Again, Collected, Collector
 from lib.judging.prompts import RUBRICS
 from lib.judging.roster import MODEL_FREE, MODEL_JUDGES, MOST_MEMBERS, make_judges, needs_model
+from lib.judging.rubric import chosen, refuse_foreign
 from lib.plans.faults import plans as faulty_plans
 from lib.plans.generate import generate
 from lib.plans.study import PLANS, RECORDS
+from lib.records import Sees
 from lib.run import check as inspection
 from lib.run.folder import Run
 from lib.trajectories import TRAJECTORIES
@@ -95,6 +97,10 @@ def plans(
 
 
 JudgeOption = Annotated[str, typer.Option(help=f"Comma-separated: {', '.join([*MODEL_FREE, *MODEL_JUDGES])}.")]
+PromptOption = Annotated[Path | None, typer.Option(help="The prompt of --judge rubric: a text file with places.")]
+NameOption = Annotated[str | None, typer.Option(help="Name of --judge rubric: its id is NAME:MODEL.")]
+ViewOption = Annotated[Sees, typer.Option(help="What --judge rubric is shown.")]
+BriefOption = Annotated[Path | None, typer.Option(help="Procedure and failure types, instead of the refund desk's.")]
 
 
 @app.command()
@@ -103,6 +109,10 @@ def collect(
     run: RunOption,
     judge: JudgeOption,
     asking: Asking,
+    prompt: PromptOption = None,
+    name: NameOption = None,
+    view: ViewOption = "step",
+    brief: BriefOption = None,
     k: Annotated[int, typer.Option(min=2, max=MOST_MEMBERS, help="How often selfcons and repeat ask.")] = 3,
     limit: Annotated[
         int | None, typer.Option(min=1, max=MOST_TRAJECTORIES, help="Judge only the first N trajectories.")
@@ -121,10 +131,12 @@ def collect(
     """
     names = [name.strip() for name in judge.split(",") if name.strip()]
     opened, decoding, client, changed = Run.open(run), asking.decoding(), None, list[str]()
+    rubrics = chosen(names, prompt, name, view, brief)
+    refuse_foreign(names, opened.trajectories().values(), brief is not None)
     if needs_model(names):
         client = asking.client()
         decoding, changed = _settled(client, RUBRICS["step"].schema, decoding)
-    judges = make_judges(names, client, decoding, k)
+    judges = make_judges(names, client, decoding, k, rubrics)
     with _collector(client, asking, changed) as collector:
         done = collector.verdicts(opened, judges, limit, again)
     _report(done, f"{_count(done.kept, 'verdict')} ({done.not_ok} of them not ok), {_count(done.failures, 'failure')}")

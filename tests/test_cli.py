@@ -17,6 +17,7 @@ from lib.analysis.quantities import METRICS
 from lib.fetch import fetch_paper
 from lib.judging import asking
 from lib.judging.clients import TransportError
+from lib.records import Label, Observation, Step, ToolCall, Trajectory
 from lib.run.folder import Run
 from tests.judging.fakes import Script, acts, says
 
@@ -387,3 +388,35 @@ def test_scores_of_altered_trajectories_say_so_and_no_more_is_judged(run: Run, l
     status, _, err = lib("collect", "--run", run.folder, "--judge", "rules")
     assert status == 1
     assert "trajectories.jsonl: is not the file that run.json records" in err
+
+
+def test_a_rubric_of_ones_own_is_collected_without_code(lib: Lib, run: Run, model: Script, tmp_path: Path) -> None:
+    prompt = tmp_path / "strict.txt"
+    prompt.write_text("Be strict. {procedure}\n{view}\n{reply form}", encoding="utf-8")
+    command = ["collect", "--run", run.folder, "--judge", "rubric", "--model", "m", "--limit", "2"]
+    model.replies = [says(faulty=True), says()]
+    told = ["--prompt", prompt, "--name", "strict", "--view", "outcome"]
+    assert lib(*command, *told)[:2] == (0, "2 verdicts (0 of them not ok), 0 failures\n")
+    assert [verdict.judge_id for verdict in run.verdicts()[-2:]] == ["strict:m"] * 2
+    assert "rubric_sha256" in run.manifest["judges"]["strict:m"]
+    prompt.write_text("Be kind. {procedure}\n{view}\n{reply form}", encoding="utf-8")
+    status, _, err = lib(*command, *told)
+    assert status == 1
+    assert "rubric_sha256: recorded" in err
+
+
+def test_a_run_of_another_domain_is_not_judged_by_the_desks_procedure(lib: Lib, tmp_path: Path, model: Script) -> None:
+    flight = Step(0, "t", ToolCall("book_flight", {}), Observation(True, {}))
+    label = Label(False, None, None, True)
+    run = Run.create(tmp_path / "air", {}, [Trajectory("F-1", "F-1", "Fly.", [flight], "Done.", label)])
+    command = ["collect", "--run", run.folder, "--model", "m", "--judge"]
+    for judge in ("rules", "step", "coin,direct-outcome"):
+        status, _, err = lib(*command, judge)
+        assert status == 1
+        assert "F-1 is no trajectory of the refund desk (it calls 'book_flight')" in err
+    assert not (run.folder / "verdicts.jsonl").exists()
+    brief = tmp_path / "brief.txt"
+    brief.write_text("It books.\nFailure types:\n- wrong_tool: booked in vain.\n", encoding="utf-8")
+    model.replies = [says()]
+    assert lib(*command, "step", "--brief", brief)[0] == 0
+    assert "It books." in model.asked[0][0]
