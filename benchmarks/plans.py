@@ -14,9 +14,8 @@ import time
 
 import numpy as np
 from msgspec.structs import astuple
-from threadpoolctl import threadpool_limits
 
-from lib.analysis.bootstrap import cell_weights, distinct_rows, percentile_interval
+from lib.analysis.resample import percentile_interval, replicates
 from lib.plans.faults import plans
 from lib.plans.generate import generate
 from lib.plans.measures import alignment, ceiling, floor, skill
@@ -63,16 +62,18 @@ def skills(truth: np.ndarray, levels: np.ndarray, seed: int) -> tuple[np.ndarray
         aligned = np.nan_to_num(alignment(truth, levels[condition, judge]).mean(-1))
         sums[:, place] = aligned, bounds[0] * seen, bounds[1] * seen, seen
     columns = sums.transpose(0, 1, 3, 2).reshape(-1, records)
-    sizes = np.bincount(np.arange(records) * len(TOPOLOGIES) // records)
-    values = np.empty((CELLS * 3, REPS), dtype=np.float32)
-    distinct, place = distinct_rows([columns.T])
-    with threadpool_limits(1, user_api="blas"):
-        for replicates, weights in cell_weights(list(sizes), REPS, seed):
-            aligned, low, high, n = (distinct @ weights)[place].reshape(4, CELLS, -1)
-            means = aligned / n
-            lift = np.subtract(*np.split(means, 2))
-            values[:, replicates] = np.concatenate([means, skill(means, low / n, high / n), lift, lift])
-    return percentile_interval(values)
+
+    topology = np.arange(records) * len(TOPOLOGIES) // records
+    summed = np.zeros((len(columns), REPS))
+    for kind in range(len(TOPOLOGIES)):
+        own = np.ascontiguousarray(columns[:, topology == kind])
+        one_cell, unit = np.zeros(own.shape[1], np.intp), np.arange(own.shape[1])
+        summed += replicates(own, one_cell, unit, lambda sums: sums, REPS, seed + kind)
+    aligned, low, high, n = summed.reshape(4, CELLS, -1)
+    means = aligned / n
+    return percentile_interval(
+        np.concatenate([means, skill(means, low / n, high / n), np.subtract(*np.split(means, 2))])
+    )
 
 
 def main() -> None:

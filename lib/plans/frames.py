@@ -18,7 +18,7 @@ NONE = (float("nan"),) * len(METRICS)
 def truths(records: Iterable[Record], plans: Iterable[Plan]) -> pd.DataFrame:
     """One row a plan and metric.
 
-    Columns: record, domain, topology, plan, planner, fault, rate, metric, truth (Eqs 1 to 3) and corrected.
+    Columns: instance (the record), domain, topology, plan, planner, fault, rate, metric, truth (Eqs 1 to 3), corrected.
     """
     known = {record.record_id: record for record in records}
     rows = []
@@ -27,7 +27,7 @@ def truths(records: Iterable[Record], plans: Iterable[Plan]) -> pd.DataFrame:
         item = (record.record_id, record.domain, record.topology, plan.plan_id, plan.planner, plan.fault, plan.rate)
         scores = astuple(score(plan.calls, record.expected)), astuple(corrected(plan.calls, record))
         rows += [(*item, *both) for both in zip(METRICS, *scores, strict=True)]
-    item_columns = ["record", "domain", "topology", "plan", "planner", "fault", "rate"]
+    item_columns = ["instance", "domain", "topology", "plan", "planner", "fault", "rate"]
     return pd.DataFrame(rows, columns=[*item_columns, "metric", "truth", "corrected"])
 
 
@@ -38,10 +38,11 @@ def verdicts_beside_truth(
     about: Mapping[str, About],
     seed: int,
 ) -> pd.DataFrame:
-    """One row a verdict and metric: the columns of ``truths``, and what the judge said.
+    """One row a verdict and metric, judges in the order of ``about``: the columns of ``truths``, and what was said.
 
-    Those are judge, condition (what the judge calls its kind), model, tier, shown (the plan's score against the
-    reference that was shown, NaN where none was), level (NaN where the reply was not read), log_odds, status, seconds.
+    Those are judge, kind (the condition under which it is asked), model, tier, shown (the plan's score against the
+    reference that was shown, NaN where none was), level (NaN where the reply was not read), log_odds, status, unread,
+    seconds; and for ``lib.analysis.bench`` cell (topology and tier) and trajectory (plan, tier and metric).
 
     Args:
         seed: that of the run, from which the wrong references follow.
@@ -49,7 +50,7 @@ def verdicts_beside_truth(
     known, made, donor = {r.record_id: r for r in records}, {p.plan_id: p for p in plans}, donors(records, seed)
     shown: dict[tuple[str, str], tuple[float, ...]] = {}
     rows = []
-    for verdict in verdicts:
+    for verdict in (verdict for verdict in verdicts if verdict.judge_id in about):
         judge, plan = about[verdict.judge_id], made[verdict.plan_id]
         key = (verdict.plan_id, judge.kind)
         if key not in shown:
@@ -61,20 +62,14 @@ def verdicts_beside_truth(
             (*said, metric, at, level, verdict.log_odds.get(metric, float("nan")), verdict.status, verdict.latency_s)
             for metric, at, level in zip(METRICS, shown[key], levels, strict=True)
         ]
-    columns = [
-        "judge",
-        "condition",
-        "model",
-        "tier",
-        "plan",
-        "metric",
-        "shown",
-        "level",
-        "log_odds",
-        "status",
-        "seconds",
-    ]
-    return pd.DataFrame(rows, columns=columns).merge(truths(records, plans), on=["plan", "metric"])
+    columns = ["judge", "kind", "model", "tier", "plan", "metric", "shown", "level", "log_odds", "status", "seconds"]
+    frame = pd.DataFrame(rows, columns=columns).merge(truths(records, plans), on=["plan", "metric"], how="left")
+    frame["unread"] = frame["status"].ne("ok")
+    frame["cell"] = frame["topology"] + "/" + frame["tier"]
+    frame["trajectory"] = frame["plan"] + "/" + frame["tier"] + "/" + frame["metric"]
+    place = {judge: position for position, judge in enumerate(about)}
+    order = frame.assign(judge=frame["judge"].map(place)).sort_values(["judge", "cell", "trajectory"]).index
+    return frame.loc[order].reset_index(drop=True)
 
 
 def _against_shown(condition: str, record: Record, plan: Plan, donor: Record, seed: int) -> tuple[float, ...]:

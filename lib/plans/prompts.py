@@ -66,6 +66,17 @@ _ONE = "Start from 1 for each grade. Go below only for a fault that you can poin
 _HALF = "Start from 0.5 for each grade. Give 1 or 0 only on clear evidence.\nIf you are in doubt, give 0.5."
 
 
+# The form is spelled out: a model that breaks lines as it likes takes more tokens for the same grades.
+_DIRECT = (
+    "Reply on one line with {" + ", ".join(f'"{metric}": G' for metric in METRICS) + "}, each G being 0, 0.5 or 1."
+)
+_JUSTIFIED = (
+    "Reply on one line with JSON: "
+    + ", ".join(f"{metric}_accuracy" for metric in METRICS)
+    + ", each with accuracy (0, 0.5 or 1) and justification (a short sentence), then overall_assessment (a sentence)."
+)
+
+
 class Condition(Struct, frozen=True, kw_only=True):
     """How a judge is asked: its rubric, what it starts from, and which reference it is shown (None: none)."""
 
@@ -116,15 +127,21 @@ def donors(records: Sequence[Record], seed: int) -> dict[str, Record]:
 
 
 def judge_prompt(
-    condition: Condition, record: Record, tier: Tier, calls: Sequence[ToolCall], reference: Sequence[ToolCall] | None
+    condition: Condition,
+    record: Record,
+    tier: Tier,
+    calls: Sequence[ToolCall],
+    reference: Sequence[ToolCall] | None,
+    *,
+    justified: bool,
 ) -> str:
-    """The whole prompt for one plan; the reply is to follow ``judge_schema``."""
+    """The whole prompt for one plan; the reply is to follow ``judge_schema`` of the same ``justified``."""
     blocks = [_block("Tools", [_signature(tool) for tool in record.tools])]
     if reference is not None:
         blocks.append(_block("Reference", _numbered(reference)))
     blocks += [_block("Request", [_line(record.requests[tier])]), _block("Plan", _numbered(calls))]
-    asked = "Reply with JSON: the four grades, each 0, 0.5 or 1, and nothing else but what the schema has room for."
-    return "\n\n".join(filter(None, [_TASK, condition.rubric, condition.start, asked, *blocks])) + "\n\nGrades:\n"
+    reply = _JUSTIFIED if justified else _DIRECT
+    return "\n\n".join(filter(None, [_TASK, condition.rubric, condition.start, reply, *blocks])) + "\n\nGrades:\n"
 
 
 def judge_schema(*, justified: bool) -> dict[str, Any]:

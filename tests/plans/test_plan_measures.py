@@ -190,8 +190,8 @@ def test_a_plans_truth_is_the_same_at_every_tier_and_in_every_condition(records)
     frame = verdicts_beside_truth(some, made, said, about, seed=7)
     assert len(frame) == 4 * len(said)
     assert (frame.groupby(["plan", "metric"]).truth.agg(np.ptp) == 0).all()
-    assert frame[frame.condition == "same"].shown.eq(1).all()
-    assert frame[frame.condition == "always-1"].shown.isna().all()
+    assert frame[frame.kind == "same"].shown.eq(1).all()
+    assert frame[frame.kind == "always-1"].shown.isna().all()
     assert frame.level.isna().sum() == 4
     assert (frame.log_odds.notna() == (frame.metric == "sequence")).sum() == len(frame) - 1
     assert set(frame.model.dropna()) == {"m"}

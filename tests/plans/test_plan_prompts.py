@@ -35,7 +35,7 @@ def broken(record):
 
 def prompt(name, record, plan, tier="easy", donor=None):
     shown = reference_shown(CONDITIONS[name], record, plan, donor or record, seed=7)
-    return judge_prompt(CONDITIONS[name], record, tier, plan.calls, shown)
+    return judge_prompt(CONDITIONS[name], record, tier, plan.calls, shown, justified=False)
 
 
 def test_blocks_come_in_the_order_that_a_prefix_cache_likes(record, broken):
@@ -56,9 +56,7 @@ def test_all_plans_and_tiers_of_a_record_share_everything_up_to_the_request(reco
 def test_no_judge_is_told_what_was_broken(record):
     for plan in plans(record, 7):
         unmarked = replace(plan, plan_id="x", fault=None, rate=None)
-        assert judge_prompt(CONDITIONS["without"], record, "hard", plan.calls, None) == prompt(
-            "without", record, unmarked, "hard"
-        )
+        assert prompt("without", record, plan, "hard") == prompt("without", record, unmarked, "hard")
 
 
 def test_the_half_prompt_differs_in_two_lines_only(record, broken):
@@ -128,6 +126,15 @@ def test_optional_parameters_and_results_are_marked_in_signatures(record):
     assert "shipment_code: string" in text
     assert "-> shipment_record" in text
     assert "pdf|csv|slides" in text
+
+
+def test_a_reply_may_be_grades_alone_or_with_a_sentence_each(record, broken):
+    asked = [
+        judge_prompt(CONDITIONS["without"], record, "easy", broken.calls, None, justified=j) for j in (False, True)
+    ]
+    assert '"sequence": G' in asked[0]
+    assert "justification" in asked[1]
+    assert asked[0].partition("Reply on")[0] == asked[1].partition("Reply on")[0]
 
 
 def test_schemas_hold_levels_to_three():
