@@ -40,7 +40,7 @@ from lib.records import Sees
 from lib.run import check as inspection
 from lib.run.folder import Run
 from lib.trajectories import TRAJECTORIES
-from lib.visible import visible
+from lib.visible import to_csv, visible
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
 
@@ -213,7 +213,7 @@ def score(
     if format == "json":
         typer.echo(json.dumps(scores.to_json(), indent=1, allow_nan=False))
     elif format == "csv":
-        typer.echo(scores.metrics.to_csv(index=False), nl=False)
+        typer.echo(to_csv(scores.metrics), nl=False)
     else:
         typer.echo(visible(_table(scores)))
 

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import pooch
 import requests
 
 from lib import ROOT
@@ -22,6 +20,7 @@ from lib.run.folder import Run, checksum
 
 ADDRESS = "https://raw.githubusercontent.com/mohammadi-hadi/trajectory-judge/4a60c595c018b759f2914a159c7b2bc3f0392ff2"
 SECONDS = 30
+MOST_BYTES = 2**26  # the files have 3 MB; a server may send without end
 ORIGINAL = ROOT / "data" / "released" / "paper"
 
 
@@ -131,10 +130,14 @@ def _find(file: Released, source: Path) -> Path:
 def _download(file: Released, target: Path, address: str) -> None:
     url = f"{address}/{file.path}"
     elsewhere = f"Fetch the four files on another machine, then run `{COMMAND} fetch paper --from FOLDER`."
-    downloader = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=SECONDS)
     try:
-        pooch.retrieve(url, None, fname=target.name, path=target.parent, downloader=downloader)
-    except (requests.RequestException, OSError) as error:
+        with requests.get(url, timeout=SECONDS, stream=True) as response, target.open("wb") as written:
+            response.raise_for_status()
+            for block in response.iter_content(2**16):
+                written.write(block)
+                if written.tell() > MOST_BYTES:
+                    raise OSError(f"more than {MOST_BYTES} bytes")
+    except (requests.RequestException, OSError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{url} cannot be downloaded ({reason:.200}). Is this machine online? {elsewhere}") from error
     if (found := checksum(target)) != file.sha256:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import socket
 from pathlib import Path
@@ -140,6 +141,28 @@ def test_a_download_that_breaks_off_half_way_leaves_nothing(
     with pytest.raises(UserError, match="503"):
         fetch_paper(None, tmp_path / "paper", address=httpserver.url_for("").rstrip("/"))
     assert names(tmp_path) == ["made"]
+
+
+@pytest.mark.parametrize("length", ["abc", "-1", "9" * 400])
+def test_a_server_that_lies_about_the_length_is_one_sentence(
+    tmp_path: Path, small: dict[str, bytes], httpserver: HTTPServer, length: str
+) -> None:
+    for path in small:
+        broken = Response(b"x", headers={"Content-Length": length})
+        httpserver.expect_request(f"/{path}").respond_with_response(broken)
+    with pytest.raises(UserError, match=r"cannot be downloaded|is not the released"):
+        fetch_paper(None, tmp_path / "paper", address=httpserver.url_for("").rstrip("/"))
+    assert names(tmp_path) == ["made"]
+
+
+def test_a_download_without_end_is_cut_off(
+    tmp_path: Path, small: dict[str, bytes], httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lib.fetch, "MOST_BYTES", 1000)
+    unfolded = Response(gzip.compress(b"0" * 10**6), headers={"Content-Encoding": "gzip"})
+    httpserver.expect_request(f"/{next(iter(small))}").respond_with_response(unfolded)
+    with pytest.raises(UserError, match="more than 1000 bytes"):
+        fetch_paper(None, tmp_path / "paper", address=httpserver.url_for("").rstrip("/"))
 
 
 def test_a_place_where_no_folder_can_be_is_an_error(tmp_path: Path, small: dict[str, bytes]) -> None:

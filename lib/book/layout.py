@@ -16,7 +16,9 @@ from lib.run.folder import Run
 
 PUBLISHED, SHIPPED = "paper", "local"
 PAGES = "pages"
-RESERVED = {"_static", PAGES}
+RESERVED = {PAGES, "chapter", "page"}
+"""The folder of the pages that are shown once, and what the labels of pages and chapters begin with."""
+LONGEST_NAME = 80
 
 
 class Shown(NamedTuple):
@@ -44,7 +46,7 @@ def shown_runs(runs: Sequence[str]) -> list[Shown]:
         return [paper, shown(SHIPPED)]
     chosen = [shown(run) for run in runs]
     names = [one.name for one in chosen]
-    if len(set(names)) < len(names):
+    if len({name.casefold() for name in names}) < len(names):  # many disks do not tell Mine from mine
         raise UserError(f"Two runs of this book are called the same ({', '.join(names)}): rename a folder.")
     return chosen
 
@@ -53,8 +55,10 @@ def shown(run: str) -> Shown:
     """A run by its name or folder. Raises UserError where there is none."""
     folder = Run.open(run).folder.resolve()
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder.name).strip("-_") or "run"
-    if name in RESERVED:
+    if name.casefold() in RESERVED:
         raise UserError(f"A run can't be called {name} in the book: rename {folder}.")
+    if len(name) > LONGEST_NAME:
+        raise UserError(f"A run's name may have {LONGEST_NAME} characters in the book: rename {folder}.")
     return Shown(name, folder.name if folder.parent == RUNS.resolve() else str(folder), folder)
 
 

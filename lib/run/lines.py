@@ -157,7 +157,10 @@ def read(path: Path, spelling: Spelling, problems: Problems, *, torn_ok: bool) -
                 if torn_ok and (last := last_line(path)) and last.number == number and is_torn(last.raw):
                     log.warning("%s, line %d: cut short, so it is not counted.", path, number)
                     break
-                problems.add(number, f"{problem}{_layout(raw) if number == 1 else ''}")
+                if other := _layout(raw) if number == 1 else None:
+                    problems.add(number, f"the file seems to be {other}; one object a line is expected (JSON Lines)")
+                    break
+                problems.add(number, problem)
     problems.raise_any()
 
 
@@ -168,10 +171,9 @@ def _lines(file: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
             yield number, text
 
 
-def _layout(raw: bytes) -> str:
-    """Where a first line is the start of another layout of JSON, a word on that."""
-    other = "a JSON array" if raw.startswith(b"[") else "spread over several lines" if raw == b"{" else None
-    return f". The file seems to be {other}; one object a line is expected (JSON Lines)" if other else ""
+def _layout(raw: bytes) -> str | None:
+    """What other layout of JSON a first line is the start of."""
+    return "a JSON array" if raw.startswith(b"[") else "spread over several lines" if raw == b"{" else None
 
 
 def is_empty(path: Path) -> bool:

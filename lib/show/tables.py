@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from lib.visible import visible
+from lib.visible import to_csv, visible
 
 DASH = "–"
 
@@ -72,7 +72,7 @@ class Table:
     def to_csv(self) -> str:
         """The data behind the table; floats keep six significant digits."""
         plain = isinstance(self.data.index, pd.RangeIndex) and self.data.index.name is None
-        return str(self.data.to_csv(index=not plain, float_format="%.6g", lineterminator="\n"))
+        return to_csv(self.data, index=not plain, float_format="%.6g")
 
     def to_text(self) -> str:
         """The table in aligned plain text, under its caption."""

@@ -6,6 +6,7 @@ import shutil
 
 import nbformat
 import pytest
+from run_builders import make_run
 
 from lib import ROOT, RUNS
 from lib.book import jobs, layout, stubs
@@ -49,6 +50,20 @@ def test_a_run_is_found_by_name_or_folder_and_its_folder_names_its_part(tmp_path
         layout.shown_runs(["local", "local"])
     with pytest.raises(UserError, match="There is no run nowhere"):
         layout.shown_runs(["nowhere"])
+
+
+@pytest.mark.parametrize("name", ["chapter", "Chapter", "page", "pages", "x" * 81])
+def test_a_name_that_the_book_cannot_use_is_refused_at_once(tmp_path, name):
+    make_run(tmp_path / name)
+    with pytest.raises(UserError, match="A run"):
+        layout.shown_runs([str(tmp_path / name)])
+
+
+def test_names_that_differ_in_case_only_are_refused(tmp_path):
+    for folder in ("a/mine", "b/Mine"):
+        make_run(tmp_path / folder)
+    with pytest.raises(UserError, match=r"called the same \(mine, Mine\)"):
+        layout.shown_runs([str(tmp_path / "a" / "mine"), str(tmp_path / "b" / "Mine")])
 
 
 def test_the_first_run_answers_for_runs_that_are_not_shown(tmp_path):

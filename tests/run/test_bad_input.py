@@ -95,8 +95,9 @@ def test_lone_surrogates_load_and_are_written_back_as_they_were(tmp_path: Path) 
     assert b"\\ud83d and \\udc00 \\ud83d\\ude00" in written
 
 
-def test_bytes_that_are_not_text_are_an_error(tmp_path: Path) -> None:
-    raw = line(rationale="QQ").replace(b"QQ", b"\xff\xfe")
+@pytest.mark.parametrize("field", ["rationale", "raw_reply", "trajectory_id", "note"])
+def test_bytes_that_are_not_text_are_an_error(tmp_path: Path, field: str) -> None:
+    raw = line(**{field: "QQ"}).replace(b"QQ", b"\xff\xfe")
     assert ", line 1: not UTF-8 text (byte " in error_of(make_run(tmp_path, raw + b"\n" + OTHER + b"\n"))
 
 
@@ -439,6 +440,45 @@ def test_a_link_that_leads_nowhere_is_an_error_not_an_absent_file(tmp_path: Path
         inspection.check(run)
     with pytest.raises(UserError, match=f"{name}: cannot be read"), run.collecting():
         pass
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes in the file system")
+@pytest.mark.parametrize("name", ["trajectories.jsonl", "verdicts.jsonl", "failures.jsonl", "episodes.jsonl"])
+def test_a_pipe_or_device_in_place_of_a_file_is_refused_at_once(tmp_path: Path, name: str) -> None:
+    run = make_run(tmp_path, line() + b"\n")
+    for make in (os.mkfifo, lambda path: Path(path).symlink_to("/dev/zero")):
+        (tmp_path / name).unlink(missing_ok=True)
+        make(tmp_path / name)
+        for reading in (lambda: inspection.check(Run.open(tmp_path)), lambda: run.collecting().__enter__()):
+            with pytest.raises(UserError, match=r"no regular file|is missing"):
+                reading()
+
+
+@pytest.mark.parametrize("name", ["run.json.partial", "holder.lock", "verdicts.jsonl.torn"])
+def test_a_pipe_beside_the_files_holds_nothing_up(tmp_path: Path, name: str) -> None:
+    run = make_run(tmp_path, line() + b"\n" + OTHER[:40])
+    os.mkfifo(tmp_path / name)
+    try:
+        with run.collecting() as store:
+            store.register_judge("coin", {})
+    except UserError as error:
+        assert "verdicts.jsonl.torn" in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"[" + line() + b"," + OTHER + b"]", "a JSON array; one object a line is expected (JSON Lines)"),
+        (b"[\n" + line() + b",\n" + OTHER + b"\n]\n", "a JSON array; one object a line is expected (JSON Lines)"),
+        (json.dumps(json.loads(line()), indent=2).encode(), "spread over several lines; one object a line"),
+        (json.dumps([json.loads(line())] * 20, indent=1).encode(), "a JSON array; one object a line is expected"),
+    ],
+    ids=["array", "array in lines", "pretty", "pretty array"],
+)
+def test_another_layout_of_json_is_said_in_one_sentence(tmp_path: Path, content: bytes, told: str) -> None:
+    message = error_of(make_run(tmp_path, content))
+    assert told in message
+    assert message.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "x/" * 3000])
