@@ -40,9 +40,9 @@ def make(source: Run, folder: Path, n_verdicts: int) -> None:
     texts = cycle([verdict for verdict in source.verdicts() if not verdict.faulty])
     run = Run.create(folder, {}, repeated(source, n_verdicts // JUDGES))
     with (run.folder / "verdicts.jsonl").open("wb") as file:
-        for trajectory in run.trajectories().values():
+        for trajectory_id in run.frames().trajectories["trajectory_id"]:
             for judge, verdict in zip(range(JUDGES), texts, strict=False):
-                key = {"trajectory_id": trajectory.trajectory_id, "judge_id": f"judge-{judge}"}
+                key = {"trajectory_id": trajectory_id, "judge_id": f"judge-{judge}"}
                 file.write(VERDICTS.spelling.encode(replace(verdict, **key)))
 
 

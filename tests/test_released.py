@@ -11,7 +11,7 @@ from lib import RUNS
 from lib.analysis.episodes import episode_frame, summary
 from lib.analysis.scores import score
 from lib.desk.checker import check
-from lib.desk.injector import STOPPED_ANSWER
+from lib.desk.faults import STOPPED_ANSWER
 from lib.records import Trajectory
 from lib.released import PAPER, make, wording
 from lib.run.folder import Run

@@ -11,20 +11,11 @@ from msgspec import Struct
 
 from lib.desk.checker import check
 from lib.desk.environment import Instances
-from lib.desk.injector import CARRIERS, inject
+from lib.desk.faults import FAULTS
+from lib.desk.injector import inject
 from lib.desk.oracle import solve
 from lib.records import FAULT_TYPES, STRATA, FaultType, Step, Stratum, Trajectory
 from lib.show.text import Html, call_text, observation_text
-
-EDITS: dict[FaultType, str] = {
-    "wrong_tool": "Instead of the policy, the order is looked up a second time. The policy is never read.",
-    "hallucinated_argument": "The policy of an item that does not exist is asked for, which fails. No policy is read.",
-    "skipped_precondition": "Eligibility is not checked, and the order total is refunded.",
-    "ignored_observation": "The check authorises less, because of a restocking fee; the total is refunded anyway.",
-    "premature_stop": "The agent stops after the check: nothing is refunded or escalated, and the customer is put off.",
-    "unsupported_claim": "The reply gets one more sentence, which asserts something that no tool call shows.",
-}
-
 
 class Case(Struct, frozen=True):
     """A fault injected into the instance of a stratum, beside its clean parent."""
@@ -40,7 +31,7 @@ def cases(seed: int) -> Iterator[Case]:
     instances = Instances(seed, len(STRATA))
     for fault in FAULT_TYPES:
         for instance in instances:
-            if instance.stratum in CARRIERS[fault]:
+            if instance.stratum in FAULTS[fault].carriers:
                 yield Case(instance.stratum, fault, solve(instance), inject(instance, fault, seed))
 
 
@@ -66,7 +57,7 @@ def definitions(seed: int) -> pd.DataFrame:
     """The six faults: what the edit does, and whether the outcome survives it."""
     survival = fit_table(seed)
     outcomes = [" or ".join(sorted(set(row) - {"–"}, reverse=True)) for row in survival.to_numpy()]
-    rows = {"what is edited": [EDITS[fault] for fault in FAULT_TYPES], "the fault is": outcomes}
+    rows = {"what is edited": [FAULTS[fault].words for fault in FAULT_TYPES], "the fault is": outcomes}
     return pd.DataFrame(rows, index=survival.index)
 
 
@@ -88,7 +79,7 @@ def _facts(case: Case) -> list[tuple[str, str]]:
     same = case.faulty.final_answer == case.clean.final_answer
     violations = check(case.faulty.goal, case.faulty.steps)
     return [
-        ("Edit", EDITS[case.fault]),
+        ("Edit", FAULTS[case.fault].words),
         ("Labelled step", str(case.faulty.label.failure_step)),
         ("Outcome", outcome),
         ("Final answer", "the same as without the fault" if same else "differs from that without the fault"),

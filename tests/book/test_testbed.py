@@ -6,7 +6,7 @@ import pytest
 
 from lib.show.text import Html
 from lib.book.testbed import Case, aligned, cases, fit_table, side_by_side
-from lib.desk.injector import CARRIERS
+from lib.desk.faults import FAULTS
 from lib.records import FAULT_TYPES
 
 CASES = list(cases(7))
@@ -17,7 +17,7 @@ def case_of(fault: str, stratum: str) -> Case:
 
 
 def test_every_fault_is_there_for_every_stratum_that_can_carry_it():
-    fits = [(fault, stratum) for fault in FAULT_TYPES for stratum in CARRIERS[fault]]
+    fits = [(fault, stratum) for fault in FAULT_TYPES for stratum in FAULTS[fault].carriers]
     assert sorted((case.fault, case.stratum) for case in CASES) == sorted(fits)
     assert fit_table(7).loc["ignored_observation"].tolist() == ["–", "loud", "–", "–", "–", "–"]
     assert fit_table(7).loc["skipped_precondition"].tolist() == ["silent", "loud", "–", "–", "–", "–"]

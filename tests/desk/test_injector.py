@@ -10,7 +10,8 @@ from itertools import islice
 import pytest
 
 from lib.desk.environment import Instances, outcome_matches, replay
-from lib.desk.injector import CARRIERS, STOPPED_ANSWER, UNSUPPORTED_SENTENCES, JudgedSet, inject
+from lib.desk.faults import FAULTS, STOPPED_ANSWER, UNSUPPORTED_SENTENCES
+from lib.desk.injector import JudgedSet, inject
 from lib.desk.oracle import moves_of, solve
 from lib.records import FAULT_TYPES, STRATA, FaultType, Trajectory, cell_of
 
@@ -137,7 +138,7 @@ def amount_paid(trajectory: Trajectory) -> float | None:
 
 @pytest.mark.parametrize("fault", FAULT_TYPES)
 def test_a_fault_is_refused_where_it_does_not_fit(fault: FaultType) -> None:
-    assert CARRIERS[fault] == TABLE[fault][0]
+    assert FAULTS[fault].carriers == TABLE[fault][0]
     for instance in Instances(SEED, 6):
         if instance.stratum in TABLE[fault][0]:
             inject(instance, fault, SEED)

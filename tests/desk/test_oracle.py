@@ -7,7 +7,7 @@ from reply_support import unsupported
 
 from lib.desk.checker import check
 from lib.desk.environment import Instances
-from lib.desk.injector import UNSUPPORTED_SENTENCES
+from lib.desk.faults import UNSUPPORTED_SENTENCES
 from lib.desk.oracle import solve
 from lib.records import STRATA, Trajectory
 from lib.run.folder import Run

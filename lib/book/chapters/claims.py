@@ -16,7 +16,7 @@ from lib.analysis.judges import judge_name
 from lib.analysis.scores import is_fixed
 from lib.book.chapters.claims_words import attention_answer, detection_answer, sentence_answer
 from lib.show.text import Prose, prose, said
-from lib.desk.injector import UNSUPPORTED_SENTENCES
+from lib.desk.faults import UNSUPPORTED_SENTENCES
 from lib.records import Trajectory, Verdict
 from lib.run.folder import Frames, Run
 
