@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 import pandas as pd
 
-from lib.desk.checker import RULES, check
-from lib.judging.agent import MOST_STEPS
 from lib.records import Trajectory, cell_of, stratum_of
 
 
@@ -118,19 +117,27 @@ def tool_use(calls: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def endings(frame: pd.DataFrame) -> dict[str, int]:
+def endings(frame: pd.DataFrame, most_steps: int) -> dict[str, int]:
     """How many episodes were cut off at the most steps without a reply, and in how many all calls are the same one."""
     steps = frame["n_steps"]
     return {
-        "cut_off": int(((steps == MOST_STEPS) & ~frame["replied"].astype(bool)).sum()),
+        "cut_off": int(((steps == most_steps) & ~frame["replied"].astype(bool)).sum()),
         "loops": int(((steps > 1) & (frame["repeated_calls"] == steps - 1)).sum()),
     }
 
 
-def first_rules(episodes: Iterable[Trajectory]) -> pd.DataFrame:
-    """The rule that each faulty episode broke first: frame rule, what, failure_type, n, by rule."""
-    first = [found[0] for episode in episodes if (found := check(episode.goal, episode.steps))]
-    counts = pd.Series([(one.rule, RULES[one.rule], one.failure_type) for one in first], dtype=object).value_counts()
+class Broken(Protocol):
+    """A rule that an episode broke."""
+
+    @property
+    def rule(self) -> int: ...
+    @property
+    def failure_type(self) -> str: ...
+
+
+def first_rules(first: Iterable[Broken], rules: Mapping[int, str]) -> pd.DataFrame:
+    """The rules that episodes broke first, counted: frame rule, what (of ``rules``), failure_type, n, by rule."""
+    counts = pd.Series([(one.rule, rules[one.rule], one.failure_type) for one in first], dtype=object).value_counts()
     rows = [(*about, int(n)) for about, n in sorted(counts.items())]
     return pd.DataFrame(rows, columns=["rule", "what", "failure_type", "n"])
 

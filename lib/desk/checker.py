@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
 
-from lib.records import FaultType, Step, ToolCall
+from lib.records import FaultType, Step, ToolCall, Trajectory
 
 RULES: dict[int, str] = {
     1: "an email, order, item or amount passed to a tool stands neither in the goal nor in an earlier observation",
@@ -150,6 +150,11 @@ def _ending_rules(steps: list[Step]) -> Iterator[Violation]:
     done = {step.call.tool for step in steps if step.observation.ok}
     if not done & {"issue_refund", "escalate"}:
         yield Violation(last, 8, "premature_stop", "the request was neither refunded nor escalated")
+
+
+def first_broken(episodes: Iterable[Trajectory]) -> list[Violation]:
+    """The first violation of each trajectory that has one."""
+    return [found[0] for episode in episodes if (found := check(episode.goal, episode.steps))]
 
 
 def check(goal: str, steps: list[Step]) -> list[Violation]:

@@ -15,6 +15,7 @@ from lib.analysis.episodes import (
     summary,
     tool_use,
 )
+from lib.desk.checker import RULES, first_broken
 from lib.records import Label, Observation, Step, ToolCall, Trajectory
 
 
@@ -48,14 +49,14 @@ def test_summary_by_hand():
 def test_endings_and_first_rules_by_hand():
     label = Label(True, 9, "premature_stop", False)
     ten = [episode("INS-1", ["get_customer"] * 10, label), episode("INS-2", ["lookup_order"] * 9 + ["reply"], label)]
-    assert endings(episode_frame([*EPISODES, *ten])) == {"cut_off": 1, "loops": 2}
-    rules = first_rules([*EPISODES, *ten])
+    assert endings(episode_frame([*EPISODES, *ten]), 10) == {"cut_off": 1, "loops": 2}
+    rules = first_rules(first_broken([*EPISODES, *ten]), RULES)
     assert rules[["rule", "failure_type", "n"]].to_numpy().tolist() == [
         [2, "skipped_precondition", 1],
         [7, "premature_stop", 3],
         [8, "premature_stop", 1],
     ]
-    assert first_rules([]).empty
+    assert first_rules([], RULES).empty
 
 
 def test_frame_by_hand():

@@ -230,3 +230,8 @@ def test_iterating_holds_one_trajectory_at_a_time() -> None:
         assert tracemalloc.get_traced_memory()[1] < 50_000
     finally:
         tracemalloc.stop()
+
+
+def test_the_catalogue_has_one_entry_a_type_in_the_order_of_every_table() -> None:
+    assert tuple(FAULTS) == FAULT_TYPES
+    assert all(entry.words.endswith(".") and entry.carriers <= EVERYWHERE for entry in FAULTS.values())

@@ -29,7 +29,7 @@ def answer(frame: pd.DataFrame, run: str, manifest: Mapping[str, Any]) -> Prose:
             f"`{COMMAND} episodes --run {{run}} --model MODEL` lets one play; then build the book again.",
             run=run,
         )
-    counts, ends, kinds = episodes.summary(frame), episodes.endings(frame), episodes.by_fault_type(frame)
+    counts, ends, kinds = episodes.summary(frame), episodes.endings(frame, MOST_STEPS), episodes.by_fault_type(frame)
     n, asked = counts["episodes"], asked_for(manifest) or 0
     typed = len(kinds) and kinds["failure_type"].iloc[0] != "untyped"
     low, high = exact_interval(counts["faulty"], n)
