@@ -4,16 +4,20 @@
   "use strict";
 
   const CASES = 1000;
+  const MOST_UNREAD = 0.5; // share of unread replies beyond which nothing is concluded
   const gate = (window.bookGate = {});
 
   // --- the formulas
 
-  /** a × recall + b × false alarms + k with its interval: the two rates' intervals squared and added. */
+  /** a × recall + b × false alarms + k with its interval: the two rates' squared and added with their correlation. */
   function combined(judge, [a, b, k]) {
-    const ends = (sign) =>
-      Math.hypot(...[[a, judge.recall], [b, judge.alarms]].map(([by, [value, low, high]]) => by * ((by > 0) === (sign > 0) ? high - value : value - low)));
-    const value = a * judge.recall[0] + b * judge.alarms[0] + k;
-    return [value, value - ends(-1), value + ends(1)];
+    const { recall, alarms, together = 0 } = judge;
+    function end(sign) {
+      const [one, other] = [[a, recall], [b, alarms]].map(([by, [value, low, high]]) => by * ((by > 0) === (sign > 0) ? high - value : value - low));
+      return Math.sqrt(Math.max(0, one * one + other * other + 2 * together * one * other));
+    }
+    const value = a * recall[0] + b * alarms[0] + k;
+    return [value, value - end(-1), value + end(1)];
   }
 
   /** Expected costs of a case, in false alarms, as factors of recall, false alarms and 1. */
@@ -58,6 +62,7 @@
       pays: gate.pays(judge, rate),
       pass: beside(judge, rate, miss, "pass"),
       stop: beside(judge, rate, miss, "stop"),
+      unread: judge.unread ?? 0,
     };
   };
 
@@ -76,7 +81,8 @@
     return isFinite(to) ? `${round(from)} to ${round(to)}` : `${round(from)} and more`;
   }
 
-  function reading({ pass, stop }) {
+  function reading({ pass, stop, unread }) {
+    if (unread > MOST_UNREAD) return "most replies unread";
     if (pass === "below" && stop === "below") return "pays";
     if (pass === "above") return "dearer than passing all";
     if (stop === "above") return "dearer than stopping all";
@@ -90,6 +96,7 @@
       pays: "The gate pays: it costs less than passing all and less than stopping all.",
       "dearer than passing all": "The gate does not pay: it is cheaper to let everything pass.",
       "dearer than stopping all": "The gate does not pay: it is cheaper to stop everything.",
+      "most replies unread": "Most of its replies could not be read and count as passed, so whether the gate pays is not said.",
       "not told apart": "Whether the gate pays is not told apart: its cost could lie on either side of the cheaper of passing all and stopping all.",
     }[reading(outcome)];
     const where = pays[0] < pays[1]
@@ -121,7 +128,7 @@
   }
 
   const run = () => window.gateData.find((one) => one.name === state.run);
-  const judges = () => run().judges.map((one) => ({ ...one, recall: one[state.faults] })).filter((one) => one.recall[0] !== null && one.alarms[0] !== null);
+  const judges = () => run().judges.map((one) => ({ ...one, recall: one[state.faults], together: one.together[state.faults] })).filter((one) => one.recall[0] !== null && one.alarms[0] !== null);
 
   function address(changes) {
     const text = new URLSearchParams({ ...state, ...changes }).toString();

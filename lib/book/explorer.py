@@ -19,7 +19,7 @@ import pandas as pd
 from lib.book.layout import PUBLISHED, Shown
 from lib.desk.checker import check
 from lib.fetch import ORIGINAL, is_fetched
-from lib.records import FAULT_TYPES, STRATA, Judgement, Step, Trajectory, Verdict, stratum_of
+from lib.records import FAULT_TYPES, STRATA, About, Judgement, Step, Trajectory, Verdict, stratum_of
 from lib.run.folder import Run
 from lib.show.style import judge_scales
 from lib.show.text import call_text, observation_text
@@ -27,9 +27,6 @@ from lib.show.text import call_text, observation_text
 FOLDER = "explorer-data"
 PART_BYTES = 64_000
 """A part is closed before it grows beyond this, unless one trajectory alone does."""
-
-BASELINES = ("always-faulty", "always-clean", "coin")
-"""Judges that see nothing of the trajectory: agreement between judges is counted without them."""
 
 EPISODES = "/episodes"
 """Ends the name under which a run's episodes are offered; no run's own name holds a slash."""
@@ -71,12 +68,12 @@ def run_files(name: str, run: Run) -> dict[str, bytes]:
     """The scripts of one run, without their ending ``.js``: ``name/index`` and ``name/part-000`` and so on."""
     trajectories = sorted(run.trajectories().values(), key=lambda trajectory: trajectory.trajectory_id)
     verdicts = run.verdicts()
-    order = list(run.judges(pd.DataFrame({"judge_id": [verdict.judge_id for verdict in verdicts]}, dtype=object)))
+    about = run.judges(pd.DataFrame({"judge_id": [verdict.judge_id for verdict in verdicts]}, dtype=object))
     given = {(verdict.trajectory_id, verdict.judge_id): verdict for verdict in verdicts}
     judged = {judge for _, judge in given}
-    judges = [judge for judge in order if judge in judged]
+    judges = [judge for judge in about if judge in judged]
     index = {
-        "judges": judge_looks(order, judged),
+        "judges": judge_looks(about, judged),
         "verdicts": [verdict_columns([given.get((t.trajectory_id, judge)) for t in trajectories]) for judge in judges],
         "wordless": bool(verdicts) and not any(verdict.rationale for verdict in verdicts),
     }
@@ -147,12 +144,15 @@ def verdict_columns(verdicts: Sequence[Verdict | None]) -> dict[str, Any]:
     }
 
 
-def judge_looks(order: Sequence[str], judged: Iterable[str]) -> list[dict[str, Any]]:
-    """Id, colour and shape of each judge with verdicts, as in the charts, and whether it is a baseline."""
-    scales = judge_scales(order)
+def judge_looks(about: Mapping[str, About], judged: Iterable[str]) -> list[dict[str, Any]]:
+    """Id, colour and shape of each judge with verdicts, as in the charts, and whether it is a baseline.
+
+    Agreement between judges is counted without baselines, which see nothing of the trajectory.
+    """
+    scales = judge_scales(list(about))
     looks = zip(scales.judges, scales.colour.range, scales.shape.range, strict=True)
     return [
-        {"id": judge, "colour": colour, "shape": shape, "baseline": judge in BASELINES}
+        {"id": judge, "colour": colour, "shape": shape, "baseline": about[judge].baseline}
         for judge, colour, shape in looks
         if judge in judged
     ]

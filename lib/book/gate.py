@@ -1,22 +1,23 @@
-"""The data of the gate page: every judge's rates with their intervals, from computed scores."""
+"""The data of the gate page: every judge's rates with their intervals, and how the two go together."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from lib.analysis.scores import Estimate, score
-from lib.book.explorer import BASELINES
+from lib import bench
+from lib.analysis.shares import codes, shares
 from lib.book.layout import Shown
 from lib.run.folder import Run
 from lib.show.style import judge_scales
 
-RATES = {"silent": "silent_recall", "all": "recall", "alarms": "false_alarm_rate"}
+FAULTS = ("silent", "all")
+DIGITS = 6
 
 
 def write_gate(html: Path, shown: Sequence[Shown]) -> None:
@@ -27,26 +28,37 @@ def write_gate(html: Path, shown: Sequence[Shown]) -> None:
 
 
 def of_run(name: str, run: Run) -> dict[str, Any]:
-    """A run's judges that look at what they judge: look in charts, and each rate as [value, low, high, n]."""
-    trajectories, verdicts = run.frames(text=False)
-    order = list(run.judges(verdicts))
-    if verdicts.empty:
-        return {"name": name, "judges": []}
-    scores = score(trajectories, verdicts, order=order)
-    scales = judge_scales(order)
+    """A run's judges that look at what they judge and have judged both faulty and clean trajectories."""
+    opened = bench.open(run)
+    scales = judge_scales(opened.judges)
+    colours = dict(zip(scales.judges, scales.colour.range, strict=True))
+    rows = dict(list(opened.verdicts.groupby("judge", sort=False)))
+    looking = [judge for judge, about in opened.about.items() if not about.baseline]
     judges = [
-        {
-            "id": judge,
-            "colour": colour,
-            **{key: _plain(scores.estimate(judge, metric)) for key, metric in RATES.items()},
-        }
-        for judge, colour in zip(scales.judges, scales.colour.range, strict=True)
-        if judge in scores.judges and judge not in BASELINES
+        {"id": judge, "colour": colours[judge], "unread": round(opened.unread[judge], DIGITS)}
+        | rates(rows[judge], fixed=opened.about[judge].fixed)
+        for judge in looking
+        if rows[judge]["faulty"].nunique() > 1
     ]
     return {"name": name, "judges": judges}
 
 
-def _plain(rate: Estimate) -> list[float | int | None]:
-    """The rate with bounds equal to the value where it has no interval; None where it is undefined."""
-    bounds = [rate.value if math.isnan(bound) else bound for bound in (rate.low, rate.high)]
-    return [*(None if np.isnan(x) else round(float(x), 6) for x in (rate.value, *bounds)), int(rate.n)]
+def rates(rows: pd.DataFrame, *, fixed: bool) -> dict[str, Any]:
+    """One judge's recall of silent and of all faults and its false-alarm rate, each as [value, low, high, n].
+
+    ``together`` is the correlation of the silent and of the whole recall with the false-alarm rate: what is flagged of
+    clean trajectories and of their mutants goes together. A rate of nothing is null.
+
+    Args:
+        rows: the judge's of ``bench.verdicts``; fixed: its verdicts follow from rules.
+    """
+    faulty = rows["faulty"].to_numpy(bool)
+    sides = np.column_stack([rows["survival"].eq("silent"), faulty, ~faulty]).astype(float)
+    flagged = rows["flagged"].to_numpy(float)[:, None]
+    found = shares(sides * flagged, sides, codes(rows["cell"]), codes(rows["instance"]), exact=fixed)
+    spread = np.sqrt(np.outer(*[np.diag(found.covariance)] * 2))
+    correlation = np.divide(found.covariance, spread, out=np.zeros_like(spread), where=spread > 0)
+    known = zip(found.value, found.low, found.high, found.n, strict=True)
+    given = [[*(None if np.isnan(x) else round(float(x), DIGITS) for x in rate), int(n)] for *rate, n in known]
+    together = {faults: round(float(correlation[i, 2]), DIGITS) for i, faults in enumerate(FAULTS)}
+    return dict(zip((*FAULTS, "alarms"), given, strict=True)) | {"together": together}

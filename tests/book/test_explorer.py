@@ -12,7 +12,7 @@ from lib import RUNS
 from lib.show.style import judge_scales
 from lib.book import explorer, layout
 from lib.book.explorer import write_explorer
-from lib.records import Judgement, Label, Observation, Step, ToolCall, Trajectory, Verdict
+from lib.records import About, Judgement, Label, Observation, Step, ToolCall, Trajectory, Verdict
 from lib.run.folder import Run
 from lib.trajectories import VERDICTS
 
@@ -45,7 +45,9 @@ def trajectory(trajectory_id: str, label: Label, text: str = "think", instance: 
 
 
 def make_run(folder: Path, trajectories: list[Trajectory], verdicts: list[Verdict]) -> layout.Shown:
-    run = Run.create(folder, {}, trajectories)
+    baseline = {"about": {"kind": "baseline", "sees": None, "baseline": True}}
+    coin = {"coin": baseline} if any(verdict.judge_id == "coin" for verdict in verdicts) else {}
+    run = Run.create(folder, {"judges": coin} if coin else {}, trajectories)
     (run.folder / "verdicts.jsonl").write_bytes(b"".join(map(VERDICTS.spelling.encode, verdicts)))
     return layout.Shown(folder.name, str(folder), folder)
 
@@ -125,7 +127,7 @@ def test_columns_by_hand(tmp_path):
 def test_judges_look_as_in_the_charts_also_when_one_before_them_has_no_verdict():
     order = ["outcome:a", "step:a", "rules"]
     scales = judge_scales(order)
-    looks = explorer.judge_looks(order, {"step:a", "rules"})
+    looks = explorer.judge_looks({judge: About(kind="own") for judge in order}, {"step:a", "rules"})
     assert [(one["id"], one["colour"], one["shape"]) for one in looks] == [
         ("step:a", scales.colour.range[1], "square"),
         ("rules", scales.colour.range[2], "diamond"),

@@ -14,7 +14,7 @@ from test_explorer import hostile_run, make_run, trajectory
 
 from lib import ROOT, RUNS
 from lib.book import layout
-from lib.book.explorer import BASELINES, write_explorer
+from lib.book.explorer import write_explorer
 from lib.records import FAULT_TYPES, STRATA, Judgement, Label, Verdict, stratum_of
 from lib.run.folder import Run
 from lib.visible import visible
@@ -110,7 +110,7 @@ def test_each_filter_keeps_what_the_records_say(explorer: Opener, known: tuple[l
     shown, run = known
     trajectories, verdicts = run.trajectories(), {(v.trajectory_id, v.judge_id): v for v in run.verdicts()}
     is_right = right(run)
-    counting = {name: [ok for judge, ok in each.items() if judge not in BASELINES] for name, each in is_right.items()}
+    counting = {name: [ok for judge, ok in each.items() if judge != "coin"] for name, each in is_right.items()}
 
     def hit(name: str, judge: str) -> bool:
         label, said = trajectories[name].label, verdicts[name, judge]
@@ -126,7 +126,7 @@ def test_each_filter_keeps_what_the_records_say(explorer: Opener, known: tuple[l
         "judge=step:m&said=passed": lambda name, label: not verdicts[name, "step:m"].faulty,
         "judge=coin&said=wrong": lambda name, label: not is_right[name]["coin"],
         "judge=step:m&said=step": lambda name, label: hit(name, "step:m"),
-        "said=step": lambda name, label: any(hit(name, judge) for judge in JUDGES if judge not in BASELINES),
+        "said=step": lambda name, label: any(hit(name, judge) for judge in JUDGES if judge != "coin"),
         "said=none": lambda name, label: False,
         "agree=right": lambda name, label: all(counting[name]),
         "agree=wrong": lambda name, label: not any(counting[name]),

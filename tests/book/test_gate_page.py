@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from lib import ROOT, RUNS
+from lib import ROOT, RUNS, bench
+from lib.analysis.base_rate import at_base_rate
 from lib.book.gate import write_gate
 from lib.book.layout import Shown
 from tests.built_book import Visit
@@ -34,11 +35,11 @@ def rates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     write_gate(html, [Shown("paper", "paper", RUNS / "paper")])
     text = (html / "_static" / "gate-data.js").read_text(encoding="ascii")
     (run,) = json.loads(text.removeprefix("window.gateData=").removesuffix(";\n"))
-    return {judge["id"]: judge | {"recall": judge["silent"]} for judge in run["judges"]}
+    return {one["id"]: one | {"recall": one["silent"], "together": one["together"]["silent"]} for one in run["judges"]}
 
 
 def outcome(page: Page, judge: dict, rate: float, cost: float) -> dict:
-    asked = [{"alarms": judge["alarms"], "recall": judge["recall"]}, rate, cost]
+    asked = [judge, rate, cost]
     return page.evaluate("([judge, rate, cost]) => bookGate.outcome(judge, rate, cost)", asked)
 
 
@@ -50,6 +51,17 @@ def test_at_five_per_cent_each_judge_pays_for_the_costs_of_a_miss_that_its_rates
     assert [round(bound, 1) for bound in pays[f"outcome:{MODEL}"]] == [13.9, 23.2]
     assert [round(bound) for bound in pays[f"step:{MODEL}"]] == [0, 81]
     assert [round(bound) for bound in pays["rules"]] == [0, 33]
+
+
+def test_the_page_and_the_chapters_give_a_judge_the_same_cost_and_interval(gate: Page, rates: dict) -> None:
+    verdicts = bench.open("paper").verdicts
+    for judge in (f"outcome:{MODEL}", f"step:{MODEL}"):
+        own = verdicts[(verdicts["judge"] == judge) & (verdicts["survival"] != "loud")]
+        there = at_base_rate(own, 0.05, 20, reps=10)
+        here = outcome(gate, rates[judge], 0.05, 20)
+        assert [cost / 1000 for cost in here["cost"]] == pytest.approx(there.cost[:3], rel=1e-4)
+        assert here["pays"] == pytest.approx([there.pays_from, there.pays_to], rel=1e-4)
+        assert here["precision"][0] == pytest.approx(there.precision.value, rel=1e-4)
 
 
 def test_counts_shares_costs_and_their_intervals_by_hand(gate: Page) -> None:
