@@ -16,8 +16,10 @@ from lib.analysis.tidy import chosen
 from lib.errors import UserError
 from lib.plans.frames import verdicts_beside_truth
 from lib.plans.measures import NullPolicy, alignment, bias, binned, ceiling, floor
+from lib.plans.published import read_judged
 from lib.plans.records import LEVELS, METRICS
 from lib.plans.study import PLANS, RECORDS
+from lib.records import About
 from lib.run.folder import Run
 
 LABELS = dict(zip(METRICS, ("tools", "parameters", "sequence", "coverage"), strict=True))
@@ -46,13 +48,33 @@ def open(
     own = {judge: about[judge] for judge in chosen(about, judges)}
     records, plans = opened.records(RECORDS).values(), opened.records(PLANS.items).values()
     frame = verdicts_beside_truth([*records], [*plans], said, own, opened.manifest["dataset"]["seed"])
-    frame = frame.assign(
-        aligned=alignment(frame["truth"], frame["level"], nulls),
-        floor=floor(frame["truth"]),
-        ceiling=ceiling(frame["truth"]),
-        bias=bias(frame["truth"], frame["level"]),
+    return Bench(_measured(frame, nulls), own, opened.name, opened.verdict_checksum(), reps, seed, PLAN_METRICS)
+
+
+def published(folder: str | Path, reps: int = 10_000, seed: int = 0, nulls: NullPolicy = "exclude") -> Bench:
+    """The judged rows of AgentJudgeBench's code in a folder (see ``lib.plans.published``); judges are ``with:model``.
+
+    A judge's own run folder stands behind its id (``with:model/c3``). Raises UserError.
+    """
+    frame = read_judged(Path(folder))
+    text = {
+        name: frame[name].astype(object) for name in ("kind", "model", "run", "tier", "topology", "metric", "planner")
+    }
+    frame["judge"] = (text["kind"] + ":" + text["model"] + "/" + text["run"]).str.rstrip("/")
+    frame["cell"] = text["topology"] + "/" + text["tier"]
+    frame["trajectory"] = text["planner"] + "/" + text["tier"] + "/" + frame["instance"] + "/" + text["metric"]
+    frame["unread"] = frame["level"].isna()
+    frame = frame.sort_values(["judge", "cell", "trajectory"], ignore_index=True)
+    judges = frame[["judge", "kind", "model"]].drop_duplicates().astype(str)
+    about = {row.judge: About(kind=row.kind, model=row.model) for row in judges.itertuples()}
+    return Bench(_measured(frame, nulls), about, Path(folder).name, "", reps, seed, PLAN_METRICS)
+
+
+def _measured(frame: pd.DataFrame, nulls: NullPolicy) -> pd.DataFrame:
+    truth, level = frame["truth"], frame["level"]
+    return frame.assign(
+        aligned=alignment(truth, level, nulls), floor=floor(truth), ceiling=ceiling(truth), bias=bias(truth, level)
     )
-    return Bench(frame, own, opened.name, opened.verdict_checksum(), reps, seed, PLAN_METRICS)
 
 
 def _columns(rows: pd.DataFrame) -> dict[str, Floats]:

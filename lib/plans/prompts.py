@@ -7,7 +7,7 @@ least, so that a server's prefix cache serves all tiers and plans of a record.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any, Literal
 
@@ -134,12 +134,18 @@ def judge_prompt(
     reference: Sequence[ToolCall] | None,
     *,
     justified: bool,
+    clean: Callable[[str], str] = str,
 ) -> str:
-    """The whole prompt for one plan; the reply is to follow ``judge_schema`` of the same ``justified``."""
-    blocks = [_block("Tools", [_signature(tool) for tool in record.tools])]
+    """The whole prompt for one plan; the reply is to follow ``judge_schema`` of the same ``justified``.
+
+    Args:
+        clean: what every line of judged text goes through, such as what defuses a chat template's control tokens.
+    """
+    shown = {"Tools": [_signature(tool) for tool in record.tools]}
     if reference is not None:
-        blocks.append(_block("Reference", _numbered(reference)))
-    blocks += [_block("Request", [_line(record.requests[tier])]), _block("Plan", _numbered(calls))]
+        shown["Reference"] = _numbered(reference)
+    shown |= {"Request": [_line(record.requests[tier])], "Plan": _numbered(calls)}
+    blocks = [_block(title, map(clean, lines)) for title, lines in shown.items()]
     reply = _JUSTIFIED if justified else _DIRECT
     return "\n\n".join(filter(None, [_TASK, condition.rubric, condition.start, reply, *blocks])) + "\n\nGrades:\n"
 
@@ -176,7 +182,7 @@ _CALL = _object({"tool": {"type": "string"}, "arguments": {"type": "object"}})
 PLANNER_SCHEMA = _object({"calls": {"type": "array", "minItems": 1, "maxItems": MOST_CALLS, "items": _CALL}})
 
 
-def _block(title: str, lines: Any) -> str:
+def _block(title: str, lines: Iterable[str]) -> str:
     return "\n".join([f"## {title}", *lines])
 
 

@@ -105,8 +105,9 @@ def read_plans(folder: Path) -> list[Plan]:
 
 
 def read_judged(folder: Path) -> pd.DataFrame:
-    """One row a verdict and metric: planner, judge, run, tier, condition, record, topology, metric, truth, level.
+    """One row a verdict and metric: planner, model, run, tier, kind, topology, metric, instance, truth, level.
 
+    ``model`` is the judge and ``kind`` how it was asked (``with`` or ``without`` a reference), ``instance`` the record.
     ``truth`` is the programmatic judge's and ``level`` the model's, NaN where it gave none. ``run`` is the folder in
     which a judge's file lies, if it has one of its own. Raises UserError, also for two files of one planner, judge, run
     and tier: the released code writes all conditions into one folder.
@@ -126,13 +127,13 @@ def read_judged(folder: Path) -> pd.DataFrame:
             )
         cells[cell] = path
         rows = pd.DataFrame([line for row in _rows(path) for line in _judged(row)], columns=_COLUMNS)
-        frames.append(rows.assign(planner=planner, judge=judge, run=run, tier=_tier(path)))
+        frames.append(rows.assign(planner=planner, model=judge, run=run, tier=_tier(path)))
     whole = pd.concat(frames, ignore_index=True)
-    few = ["planner", "judge", "run", "tier", "condition", "topology", "metric"]
-    return whole.astype(dict.fromkeys(few, "category"))[[*few, "record", "truth", "level"]]
+    few = ["planner", "model", "run", "tier", "kind", "topology", "metric"]
+    return whole.astype(dict.fromkeys(few, "category"))[[*few, "instance", "truth", "level"]]
 
 
-_COLUMNS = ["record", "topology", "condition", "metric", "truth", "level"]
+_COLUMNS = ["instance", "topology", "kind", "metric", "truth", "level"]
 
 
 def _judged(row: _Row) -> Iterator[tuple[Any, ...]]:

@@ -120,6 +120,13 @@ def test_judged_text_cannot_open_a_block_of_its_own(record):
     assert [line for line in text.splitlines() if line.startswith("##")] == ["## Tools", "## Request", "## Plan"]
 
 
+def test_every_line_of_judged_text_can_be_cleaned_and_no_other(record, broken):
+    shown = judge_prompt(CONDITIONS["without"], record, "easy", broken.calls, None, justified=False, clean=str.upper)
+    lines = shown.partition("## Tools")[2].splitlines()[1:-1]
+    assert all(line == line.upper() for line in lines if not line.startswith("##"))
+    assert "You grade a plan" in shown
+
+
 def test_optional_parameters_and_results_are_marked_in_signatures(record):
     text = planner_prompt(record.tools, record.requests["hard"])
     assert "include_history?: boolean" in text

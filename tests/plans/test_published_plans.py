@@ -5,6 +5,7 @@ import json
 import pytest
 
 from lib.errors import UserError
+from lib.plans.bench import published
 from lib.plans.published import read_judged, read_plans, read_records
 from lib.plans.records import METRICS, Levels
 from lib.plans.score import score
@@ -102,13 +103,13 @@ def test_judged_rows_become_one_row_a_verdict_and_metric(tmp_path):
     write(tmp_path / "llama" / "judged_by_gpt" / "judge_llama_gpt_hard_output_1.json", [judged_row()])
     frame = read_judged(tmp_path)
     assert len(frame) == 2 * 4
-    assert frame[["planner", "judge", "run", "tier"]].drop_duplicates().values.tolist() == [
+    assert frame[["planner", "model", "run", "tier"]].drop_duplicates().values.tolist() == [
         ["llama", "gpt", "", "hard"]
     ]
-    seen = frame[frame.condition == "with"].set_index("metric")
+    seen = frame[frame.kind == "with"].set_index("metric")
     assert seen.level.to_dict() == dict(zip(METRICS, [1, 0.5, 0.7, 1], strict=True))
     assert seen.truth["sequence"] == 0.3333
-    assert frame[frame.condition == "without"].level.isna().all()
+    assert frame[frame.kind == "without"].level.isna().all()
 
 
 def test_runs_under_one_judge_are_kept_apart_and_a_folder_may_be_of_one_generator(tmp_path):
@@ -179,6 +180,29 @@ def test_a_bad_file_is_named(tmp_path, name, content, message):
     path.write_bytes(content)
     with pytest.raises(UserError, match=message):
         read_judged(tmp_path)
+
+
+def test_published_rows_get_floor_skill_and_areas_beside_their_alignment(tmp_path):
+    right, wrong = [1.0] * 4, [0.5, 0.5, 0, 0.5]
+    rows = [
+        judged_row(
+            id=f"r{i}",
+            programmatic_judge_response=response(wrong if i % 4 == 0 else right),
+            judge_response=response(wrong if i % 4 == 0 else right),
+            judge_response_no_gt=response(right),
+        )
+        for i in range(40)
+    ]
+    write(tmp_path / "llama" / "judged_by_gpt" / "easy.json", rows)
+    write(tmp_path / "llama" / "judged_by_gpt" / "c3" / "easy.json", rows[:20])
+    opened = published(tmp_path, reps=50)
+    assert opened.judges == ["with:gpt", "with:gpt/c3", "without:gpt", "without:gpt/c3"]
+    blind, seeing = opened.judge("without:gpt"), opened.judge("with:gpt")
+    assert blind.alignment.value == blind.floor.value == pytest.approx(1 - 0.25 * 2.5 / 4)
+    assert (blind.skill.value, seeing.skill.value) == (0, 1)
+    assert (blind.metrics["area.sequence"].value, seeing.metrics["area.sequence"].value) == (0.5, 1)
+    lift = opened.paired("with:gpt", "without:gpt", ["alignment"]).iloc[0]
+    assert lift.value == pytest.approx(0.25 * 2.5 / 4)
 
 
 def test_an_empty_folder_is_named(tmp_path):
