@@ -37,6 +37,26 @@ def plans(record: Record, seed: int) -> list[Plan]:
     return made
 
 
+def some_plans(records: Sequence[Record], seed: int, each: int) -> list[Plan]:
+    """The reference and so many broken plans of each record, every fault about equally often over the records.
+
+    A record gets the faults that came least often before it, equal ones in a seeded order, each at a drawn rate.
+    """
+    used = dict.fromkeys(FAULTS, 0)
+    chosen = []
+    for record in records:
+        rng = Random(f"{seed}/{record.record_id}/some")
+        by_fault: dict[str, list[Plan]] = {}
+        for plan in plans(record, seed):
+            by_fault.setdefault(str(plan.fault), []).append(plan)
+        chosen += by_fault.pop("none")
+        turn = {fault: rng.random() for fault in by_fault}
+        for fault in sorted(by_fault, key=lambda fault: (used[fault], turn[fault]))[:each]:
+            chosen.append(rng.choice(by_fault[fault]))
+            used[fault] += 1
+    return chosen
+
+
 def edited(record: Record, edits: int, rng: Random) -> list[ToolCall]:
     """The expected calls after one to four edits of different kinds, none of which takes another back."""
     kinds = [rng.choice(("add", "drop")), "missing_key", "swap", "wrong_tool"]

@@ -18,6 +18,8 @@ from lib.plans.records import LEVELS, METRICS, Plan, Record, Tier, Tool
 from lib.records import ToolCall
 
 Shown = Literal["true", "other", "plan", "edited", "disjoint"]
+Form = Literal["grades", "justified", "reasoned"]
+Block = Literal["Tools", "Reference", "Request", "Plan"]
 MOST_EDITS = 3
 MOST_CALLS = 8
 
@@ -70,19 +72,33 @@ _HALF = "Start from 0.5 for each grade. Give 1 or 0 only on clear evidence.\nIf 
 _DIRECT = (
     "Reply on one line with {" + ", ".join(f'"{metric}": G' for metric in METRICS) + "}, each G being 0, 0.5 or 1."
 )
-_JUSTIFIED = (
+_SENTENCES = (
     "Reply on one line with JSON: "
     + ", ".join(f"{metric}_accuracy" for metric in METRICS)
-    + ", each with accuracy (0, 0.5 or 1) and justification (a short sentence), then overall_assessment (a sentence)."
+    + ", each with {} (accuracy is 0, 0.5 or 1, justification a short sentence), then overall_assessment (a sentence)."
 )
+_FIELDS: dict[Form, tuple[str, ...]] = {
+    "grades": (),
+    "justified": ("accuracy", "justification"),
+    "reasoned": ("justification", "accuracy"),
+}
 
 
 class Condition(Struct, frozen=True, kw_only=True):
-    """How a judge is asked: its rubric, what it starts from, and which reference it is shown (None: none)."""
+    """How a judge is asked.
+
+    Attributes:
+        rubric, start: what the grades mean, and what they start from.
+        shown: which reference it is shown; None: none.
+        form: of the reply: grades alone (fewest tokens), each with a sentence after it, or before it.
+        blocks: their order; the default suits a prefix cache, the other is the released code's.
+    """
 
     rubric: str
     start: str = _ONE
     shown: Shown | None = None
+    form: Form = "grades"
+    blocks: tuple[Block, ...] = ("Tools", "Reference", "Request", "Plan")
 
 
 CONDITIONS: dict[str, Condition] = {
@@ -95,6 +111,9 @@ CONDITIONS: dict[str, Condition] = {
     "disjoint": Condition(rubric=_WITH, shown="disjoint"),
     "free": Condition(rubric=_FREE, start="", shown="true"),
     "formulas": Condition(rubric=_FORMULAS, start="", shown="true"),
+    "justified": Condition(rubric=_WITH, shown="true", form="justified"),
+    "reasoned": Condition(rubric=_WITH, shown="true", form="reasoned"),
+    "reordered": Condition(rubric=_WITH, shown="true", blocks=("Request", "Tools", "Plan", "Reference")),
 }
 """By name. ``other`` to ``disjoint`` show a wrong reference under the prompt of ``with``; the truth stays the same."""
 
@@ -132,30 +151,33 @@ def judge_prompt(
     tier: Tier,
     calls: Sequence[ToolCall],
     reference: Sequence[ToolCall] | None,
-    *,
-    justified: bool,
     clean: Callable[[str], str] = str,
 ) -> str:
-    """The whole prompt for one plan; the reply is to follow ``judge_schema`` of the same ``justified``.
+    """The whole prompt for one plan; the reply is to follow ``judge_schema`` of the same condition.
 
     Args:
         clean: what every line of judged text goes through, such as what defuses a chat template's control tokens.
     """
-    shown = {"Tools": [_signature(tool) for tool in record.tools]}
-    if reference is not None:
-        shown["Reference"] = _numbered(reference)
-    shown |= {"Request": [_line(record.requests[tier])], "Plan": _numbered(calls)}
-    blocks = [_block(title, map(clean, lines)) for title, lines in shown.items()]
-    reply = _JUSTIFIED if justified else _DIRECT
+    shown: dict[Block, list[str]] = {
+        "Tools": [_signature(tool) for tool in record.tools],
+        "Reference": _numbered(reference or []),
+        "Request": [_line(record.requests[tier])],
+        "Plan": _numbered(calls),
+    }
+    titles = [title for title in condition.blocks if title != "Reference" or reference is not None]
+    blocks = [_block(title, map(clean, shown[title])) for title in titles]
+    fields = _FIELDS[condition.form]
+    reply = _SENTENCES.format(" and ".join(fields)) if fields else _DIRECT
     return "\n\n".join(filter(None, [_TASK, condition.rubric, condition.start, reply, *blocks])) + "\n\nGrades:\n"
 
 
-def judge_schema(*, justified: bool) -> dict[str, Any]:
-    """The JSON schema of a reply: four levels; if ``justified`` with a sentence each, and one on the whole."""
+def judge_schema(condition: Condition) -> dict[str, Any]:
+    """The JSON schema of a reply: four levels, perhaps with a sentence each, and then one on the whole."""
     level: dict[str, Any] = {"enum": [int(v) if v == int(v) else v for v in LEVELS]}
-    if not justified:
+    kinds = {"accuracy": level, "justification": {"type": "string"}}
+    if not (fields := _FIELDS[condition.form]):
         return _object(dict.fromkeys(METRICS, level))
-    graded = _object({"accuracy": level, "justification": {"type": "string"}})
+    graded = _object({name: kinds[name] for name in fields})
     return _object({f"{metric}_accuracy": graded for metric in METRICS} | {"overall_assessment": {"type": "string"}})
 
 

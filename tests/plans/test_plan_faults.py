@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from msgspec.structs import astuple
 
-from lib.plans.faults import FAULTS, UNKNOWN_KEYS, plans
+from lib.plans.faults import FAULTS, UNKNOWN_KEYS, plans, some_plans
 from lib.plans.records import references
 from lib.plans.score import corrected, score
 from lib.records import ToolCall
@@ -112,6 +112,17 @@ def test_key_faults_change_one_key_of_as_many_calls_as_the_rate_says(planned, fa
                 assert held is required
                 assert (key in UNKNOWN_KEYS) == (required is None)
         assert reached == round(plan.rate * len(record.expected))
+
+
+def test_some_plans_hold_every_fault_about_equally_often(records):
+    chosen = some_plans(records, 7, each=6)
+    assert len(chosen) == 72 * 7
+    assert len({p.plan_id for p in chosen}) == len(chosen)
+    faults = Counter(p.fault for p in chosen)
+    assert faults.pop("none") == 72
+    assert set(faults) == set(FAULTS)
+    assert max(faults.values()) - min(faults.values()) <= 1
+    assert chosen == some_plans(records, 7, each=6)
 
 
 def test_a_reference_to_a_dropped_call_becomes_a_placeholder(records):

@@ -35,7 +35,7 @@ def broken(record):
 
 def prompt(name, record, plan, tier="easy", donor=None):
     shown = reference_shown(CONDITIONS[name], record, plan, donor or record, seed=7)
-    return judge_prompt(CONDITIONS[name], record, tier, plan.calls, shown, justified=False)
+    return judge_prompt(CONDITIONS[name], record, tier, plan.calls, shown)
 
 
 def test_blocks_come_in_the_order_that_a_prefix_cache_likes(record, broken):
@@ -121,7 +121,7 @@ def test_judged_text_cannot_open_a_block_of_its_own(record):
 
 
 def test_every_line_of_judged_text_can_be_cleaned_and_no_other(record, broken):
-    shown = judge_prompt(CONDITIONS["without"], record, "easy", broken.calls, None, justified=False, clean=str.upper)
+    shown = judge_prompt(CONDITIONS["without"], record, "easy", broken.calls, None, clean=str.upper)
     lines = shown.partition("## Tools")[2].splitlines()[1:-1]
     assert all(line == line.upper() for line in lines if not line.startswith("##"))
     assert "You grade a plan" in shown
@@ -135,20 +135,30 @@ def test_optional_parameters_and_results_are_marked_in_signatures(record):
     assert "pdf|csv|slides" in text
 
 
-def test_a_reply_may_be_grades_alone_or_with_a_sentence_each(record, broken):
-    asked = [
-        judge_prompt(CONDITIONS["without"], record, "easy", broken.calls, None, justified=j) for j in (False, True)
-    ]
-    assert '"sequence": G' in asked[0]
-    assert "justification" in asked[1]
-    assert asked[0].partition("Reply on")[0] == asked[1].partition("Reply on")[0]
+def test_the_form_of_the_reply_is_the_only_difference_between_grades_and_sentences(record, broken):
+    grades, justified, reasoned = (prompt(name, record, broken) for name in ("with", "justified", "reasoned"))
+    assert '"sequence": G' in grades
+    assert "with accuracy and justification" in justified
+    assert "with justification and accuracy" in reasoned
+    for text in (justified, reasoned):
+        lines = zip(grades.splitlines(), text.splitlines(), strict=True)
+        assert [a.startswith("Reply on one line") for a, b in lines if a != b] == [True]
 
 
-def test_schemas_hold_levels_to_three():
-    direct, full = judge_schema(justified=False), judge_schema(justified=True)
-    assert list(direct["properties"]) == list(METRICS)
-    assert direct["properties"]["sequence"] == {"enum": [0, 0.5, 1]}
-    assert list(full["properties"])[:4] == [f"{m}_accuracy" for m in METRICS]
+def test_blocks_can_stand_in_the_released_codes_order(record, broken):
+    text, usual = prompt("reordered", record, broken), prompt("with", record, broken)
+    titles = [line for line in text.splitlines() if line.startswith("##")]
+    assert titles == ["## Request", "## Tools", "## Plan", "## Reference"]
+    assert sorted(text.splitlines()) == sorted(usual.splitlines())
+
+
+def test_schemas_hold_levels_to_three_and_ask_for_fields_in_the_order_of_the_form():
+    grades, justified, reasoned = (judge_schema(CONDITIONS[name]) for name in ("with", "justified", "reasoned"))
+    assert list(grades["properties"]) == list(METRICS)
+    assert grades["properties"]["sequence"] == {"enum": [0, 0.5, 1]}
+    assert list(justified["properties"])[:4] == [f"{m}_accuracy" for m in METRICS]
+    assert list(justified["properties"]["sequence_accuracy"]["properties"]) == ["accuracy", "justification"]
+    assert list(reasoned["properties"]["sequence_accuracy"]["properties"]) == ["justification", "accuracy"]
     assert PLANNER_SCHEMA["properties"]["calls"]["maxItems"] == 8
 
 
