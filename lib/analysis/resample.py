@@ -6,6 +6,7 @@ together, so that a replicate costs as much as there are different units.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -42,6 +43,8 @@ def replicates(
     statistic: Callable[[Floats], Floats],
     reps: int,
     seed: int,
+    *,
+    within_cells: bool = False,
 ) -> Floats:
     """A statistic of column sums in each replicate.
 
@@ -49,15 +52,19 @@ def replicates(
         columns: k × n, a quantity a row.
         cell, unit: of each of the n rows, as ``lib.analysis.shares.codes``.
         statistic: from sums, k × replicates, to values, m × replicates.
+        within_cells: resample rows within cells, as the paper does, and let units be.
 
     Returns:
         m × reps; NaN where a cell was drawn empty. Replicate i is the same whatever ``reps`` is.
     """
+    if within_cells:
+        order = np.argsort(cell, kind="stable")
+        columns, cell, unit = columns[:, order], cell[order], np.arange(cell.size)
     units = distinct_units(columns, cell, unit)
     sizes = np.bincount(cell)
     values: list[Floats] = []
     with threadpool_limits(1, user_api="blas"):  # blocks this small gain nothing from threads, and wait for busy cores
-        for weights in unit_weights(units.of, reps, seed):
+        for weights in unit_weights(units.of, sizes if within_cells else None, reps, seed):
             drawn = units.table @ weights
             sums = np.zeros((len(columns), weights.shape[1]))
             for (own, places, rows), size in zip(units.cells, sizes, strict=True):
@@ -94,20 +101,23 @@ def distinct_units(columns: Floats, cell: Codes, unit: Codes) -> Units:
     return Units(np.ascontiguousarray(different), of, cells)
 
 
-def unit_weights(of: Codes, reps: int, seed: int) -> Iterator[Floats]:
+def unit_weights(of: Codes, pools: Codes | None, reps: int, seed: int) -> Iterator[Floats]:
     """How often each of the different units is drawn, in blocks of replicates: shape different units × replicates.
 
     Args:
         of: which of the different units each unit of the sample is; as many as there are are drawn with replacement.
+        pools: numbers of consecutive units that are drawn among themselves; None for all together.
     """
     equal = np.bincount(of)
+    bounds = np.concatenate([[0], np.cumsum([of.size] if pools is None else pools)])
     width = max(LEAST_WIDTH, WEIGHTS_PER_BLOCK // of.size)
     for block, start in enumerate(range(0, reps, width)):
         rng = np.random.default_rng([seed, block])
-        if of.size > MANY_EQUAL * equal.size:
+        if pools is None and of.size > MANY_EQUAL * equal.size:
             weights = rng.multinomial(of.size, equal / of.size, width).T
         else:
-            drawn = of[rng.integers(0, of.size, (of.size, width))]
+            pooled = [rng.integers(low, high, (high - low, width)) for low, high in itertools.pairwise(bounds)]
+            drawn = of[np.concatenate(pooled)]
             drawn *= width
             drawn += np.arange(width)
             weights = np.bincount(drawn.ravel(), minlength=width * equal.size).reshape(-1, width)
