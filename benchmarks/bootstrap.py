@@ -2,142 +2,130 @@
 
     python benchmarks/bootstrap.py
 
-The paper's released run is used where it lies beside the project, else generated verdicts of the same shape.
-Both sides give every metric of every judge and every paired difference, resampled within the eight cells.
+Every metric of five judges and every paired difference, on the paper's 400 trajectories, instances resampled within
+the eight cells kept; scipy resamples the same units. Then made-up verdicts of more trajectories.
 """
 
 from __future__ import annotations
 
 import itertools
-import statistics
+import sys
 import time
-import tracemalloc
 import warnings
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 from scipy import stats
 
-from lib import ROOT
-from lib.analysis.bootstrap import distinct_rows
-from lib.analysis.quantities import VERDICT_COLUMNS, complete, label_sums, metrics_of
-from lib.analysis.sample import Sample, Table
-from lib.analysis.scores import score
-from lib.records import FAULT_TYPES
-from lib.run.folder import Run
+from lib import RUNS, bench
+from lib.analysis.bench import Bench
+from lib.analysis.resample import percentile_interval, replicates
+from lib.analysis.shares import Codes, Floats, codes
+from lib.analysis.trajectory_metrics import TRAJECTORY_METRICS
 
-PUBLISHED = ROOT.parent / "shared" / "published"
 REPS = 10_000
-JUDGES = 5
-
-
-def generated(n: int, judges: int = JUDGES, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Labels and verdicts with the shape of a run: a quarter clean, six types, one of them of both survivals."""
-    rng = np.random.default_rng(seed)
-    kind = np.where(np.arange(n) % 4 == 0, None, np.array(FAULT_TYPES, dtype=object)[np.arange(n) % 6])
-    faulty = kind != None  # noqa: E711 (elementwise)
-    correct = ~np.isin(kind.astype(str), ["ignored_observation", "premature_stop"])
-    correct &= (kind != "skipped_precondition") | (np.arange(n) % 12 < 6)
-    labels = pd.DataFrame({"trajectory_id": [f"t{i:07d}" for i in range(n)], "faulty": faulty, "failure_type": kind})
-    labels = labels.assign(outcome_correct=correct, n_steps=6, failure_step=pd.array(faulty * 2, dtype="Int64"))
-    survival = np.where(correct, "silent", "loud")
-    labels["cell"] = [f"{k}/{s}" if k else "clean" for k, s in zip(kind, survival, strict=True)]
-    return labels, pd.concat([_verdicts(labels, f"judge-{j}", rng) for j in range(judges)], ignore_index=True)
-
-
-def _verdicts(labels: pd.DataFrame, judge: str, rng: np.random.Generator) -> pd.DataFrame:
-    n = len(labels)
-    flagged = rng.random(n) < np.where(labels["faulty"], 0.8, 0.2)
-    return pd.DataFrame(
-        {
-            "trajectory_id": labels["trajectory_id"],
-            "judge_id": judge,
-            "faulty": flagged,
-            "failure_step": pd.arrays.IntegerArray(rng.integers(0, 6, n), ~flagged),
-            "failure_type": np.where(flagged, rng.choice(np.array(FAULT_TYPES), n), None),
-            "confidence": rng.integers(50, 101, n) / 100,
-            "latency_s": rng.gamma(2.0, 2.0, n),
-            "prompt_tokens": pd.array(rng.integers(400, 1200, n), dtype="Int64"),
-            "completion_tokens": pd.array(rng.integers(40, 400, n), dtype="Int64"),
-            "status": "ok",
-        }
-    )
+METRICS = len(TRAJECTORY_METRICS.metrics)
 
 
 def seconds(work: Callable[[], object], repeats: int = 1) -> float:
-    """Median wall-clock seconds."""
+    """Least wall-clock seconds: what else the machine does only ever adds to them."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
         work()
         times.append(time.perf_counter() - start)
-    return statistics.median(times)
+    return min(times)
 
 
-def peak_megabytes(work: Callable[[], object]) -> float:
-    tracemalloc.start()
-    work()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak / 1e6
+class Whole:
+    """Every metric and difference of some judges as one statistic of column sums."""
 
+    def __init__(self, columns: list[dict[str, Floats]]) -> None:
+        self.names, self.judges = list(columns[0]), len(columns)
+        self.table = np.array([values for own in columns for values in own.values()])
 
-class Reference:
-    """The same statistics as a function of drawn row numbers, one array per cell, as scipy's bootstrap wants it."""
-
-    def __init__(self, sample: Sample) -> None:
-        cells = sample.labels["cell"].to_numpy(str)
-        self.cells = [np.flatnonzero(cells == cell) for cell in np.unique(cells)]
-        self.sizes = label_sums(sample.labels)
-        self.judges = len(sample.columns)
-        distinct, self.place = distinct_rows(list(sample.columns.values()))
-        self.table = np.ascontiguousarray(distinct.T)
-
-    def statistic(self, *drawn: np.ndarray, axis: int = -1) -> np.ndarray:
-        """Metrics of every judge and differences of every pair; ``drawn`` is (..., rows of the cell)."""
-        rows = np.concatenate(drawn, axis=axis)
-        sums = np.moveaxis(self.table[rows].sum(axis=-2), -1, 0)[self.place]
-        judged = np.moveaxis(sums.reshape(self.judges, len(VERDICT_COLUMNS), *rows.shape[:-1]), 1, 0)
-        metrics = metrics_of(complete({**self.sizes, **dict(zip(VERDICT_COLUMNS, judged, strict=True))}))
-        own = np.stack(list(metrics.values()))
+    def statistic(self, sums: Floats) -> Floats:
+        judged = sums.reshape(self.judges, len(self.names), -1).swapaxes(0, 1)
+        own = np.stack(list(TRAJECTORY_METRICS.values(dict(zip(self.names, judged, strict=True))).values()))
         pairs = [own[:, a] - own[:, b] for a, b in itertools.combinations(range(self.judges), 2)]
-        return np.concatenate([own, np.stack(pairs, axis=1)], axis=1)
+        return np.concatenate([own, np.stack(pairs, axis=1)], axis=1).reshape(-1, sums.shape[-1])
 
-    def run(self, reps: int, *, vectorized: bool) -> None:
-        options = {"method": "percentile", "n_resamples": reps, "rng": np.random.default_rng(0)}
-        statistic = self.statistic if vectorized else lambda *drawn: self.statistic(*drawn)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # a judge that catches all of a type
-            stats.bootstrap(self.cells, statistic, vectorized=vectorized, batch=100, axis=-1, **options)
+    def ours(self, cell: Codes, unit: Codes, reps: int) -> None:
+        percentile_interval(replicates(self.table, cell, unit, self.statistic, reps, 0))
+
+    def scipys(self, cell: Codes, unit: Codes, reps: int) -> None:
+        """Units drawn by scipy; their sums within cells are looked up, added and reweighted, vectorised over draws."""
+        cells = int(cell.max()) + 1
+        place = unit * cells + cell
+        held = np.zeros((int(unit.max() + 1) * cells, len(self.table) + 1))
+        np.add.at(held, place, np.column_stack([self.table.T, np.ones(cell.size)]))
+        held = held.reshape(-1, cells, len(self.table) + 1)
+        sizes = np.bincount(cell)
+
+        def statistic(drawn: np.ndarray, axis: int = -1) -> np.ndarray:
+            summed = held[drawn].sum(axis=-3)
+            kept = summed[..., :-1] * (sizes[:, None] / summed[..., -1:])
+            return self.statistic(kept.sum(axis=-2).reshape(-1, len(self.table)).T)
+
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            stats.bootstrap(
+                (np.arange(len(held)),), statistic, method="percentile", n_resamples=reps, batch=20, rng=0, axis=-1
+            )
 
 
-def against_scipy(labels: pd.DataFrame, verdicts: pd.DataFrame) -> None:
-    ours = seconds(lambda: score(labels, verdicts, REPS), 5)
-    judges = list(dict.fromkeys(verdicts["judge_id"]))
-    print(f"ours: {ours:.2f} s for all metrics and differences of {len(judges)} judges, {REPS:,} replicates")
-    table = Table.build(labels, verdicts, judges)
-    reference = Reference(table.sample(judges, np.ones(len(labels), dtype=bool)))
-    for name, vectorized, reps in (("vectorised", True, 1_000), ("not vectorised", False, 500)):
-        took = seconds(lambda v=vectorized, r=reps: reference.run(r, vectorized=v)) * REPS / reps
-        print(f"scipy, {name}: {took:.1f} s, {took / ours:.0f} times ours (measured at {reps:,}, times {REPS // reps})")
+def against_scipy(board: Bench) -> None:
+    own = dict(list(board.verdicts.groupby("judge", sort=False)))
+    whole = Whole([TRAJECTORY_METRICS.columns(rows) for rows in own.values()])
+    rows = next(iter(own.values()))
+    design = codes(rows["cell"]), codes(rows["instance"])
+    ours = seconds(lambda: whole.ours(*design, REPS), 5)
+    print(
+        f"all resampled: {ours:.2f} s, {METRICS} metrics and their differences, {len(own)} judges, {REPS:,} replicates"
+    )
+
+    def used() -> None:
+        fresh = Bench(board.verdicts, board.about, reps=REPS)
+        fresh.score()
+        for a, b in itertools.combinations(board.judges, 2):
+            fresh.paired(a, b)
+
+    print(f"as the book does it, from the frame, {METRICS} metrics and 10 pairs: {seconds(used, 3):.2f} s")
+    theirs = seconds(lambda: whole.scipys(*design, 200)) * REPS / 200
+    print(f"scipy, vectorised: {theirs:.1f} s, {theirs / ours:.0f} times ours (measured at 200, times {REPS // 200})")
 
 
-def growth() -> None:
-    for n, reps in [(400, 1_000), (400, 10_000), (400, 100_000), (4_000, 10_000), (40_000, 1_000), (128_000, 1_000)]:
-        labels, verdicts = generated(n)
-        took = seconds(lambda f=(labels, verdicts), r=reps: score(*f, r))
-        peak = peak_megabytes(lambda f=(labels, verdicts), r=reps: score(*f, r))
-        print(f"n = {n:>7,}, {reps:>7,} replicates, {JUDGES} judges: {took:6.2f} s, peak {peak:5.0f} MB")
+def made_up(n: int, judges: int, seed: int = 0) -> tuple[list[dict[str, Floats]], Codes, Codes]:
+    """Columns of the bootstrapped metrics for n trajectories, four an instance, in eight cells."""
+    rng = np.random.default_rng(seed)
+    cell = rng.permutation(np.arange(n) % 8)
+    found = []
+    for _ in range(judges):
+        flagged = (rng.random(n) < np.where(cell > 1, 0.8, 0.2)).astype(np.float32)
+        off = rng.integers(50, 101, n).astype(np.float32) / 100 - flagged
+        found.append({"caught": flagged * (cell > 1), "flagged": flagged, "faults": (cell > 1) * 1.0, "off": off})
+    return found, cell, np.arange(n) // 4
+
+
+def growth(most: int) -> None:
+    for n, judges, reps in [(400, 5, 100_000), (4_000, 5, 10_000), (128_000, 5, 1_000), (10_000_000, 5, 100)]:
+        if n > most:
+            continue
+        columns, cell, unit = made_up(n, judges)
+        table = np.array([values for own in columns for values in own.values()])
+
+        def f1(sums: Floats, judges: int = judges) -> Floats:
+            caught, flagged, faults, off = sums.reshape(judges, 4, -1).swapaxes(0, 1)
+            return np.concatenate([2 * caught / (flagged + faults), off])
+
+        took = seconds(lambda t=table, c=cell, u=unit, f=f1, r=reps: replicates(t, c, u, f, r, 0))
+        print(f"{n:>10,} trajectories, {judges} judges, {reps:>7,} replicates: {took:6.1f} s", flush=True)
 
 
 def main() -> None:
-    published = PUBLISHED.is_dir()
-    labels, verdicts = Run.open(PUBLISHED).frames(text=False) if published else generated(400)
-    print(f"{'the released run' if published else 'generated verdicts'}: {len(labels)} trajectories")
-    score(labels, verdicts, 10)
-    against_scipy(labels, verdicts)
-    growth()
+    board = bench.open(RUNS / "paper")
+    against_scipy(board)
+    growth(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000)
 
 
 if __name__ == "__main__":

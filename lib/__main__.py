@@ -13,13 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import pandas as pd
 import typer
 from msgspec.structs import replace
 from tqdm import tqdm
 
-from lib.analysis.scores import Scores
-from lib.analysis.scores import score as score_frames
+from lib import bench
+from lib.analysis.base_rate import worths
+from lib.analysis.bench import Bench
+from lib.analysis.estimates import MOST_UNREAD, Estimate
 from lib.book.build import build_book
 from lib.desk.injector import JudgedSet
 from lib.errors import COMMAND, UserError
@@ -198,40 +201,83 @@ def score(
     reps: Annotated[int, typer.Option(min=1, max=MOST_REPLICATES, help="Bootstrap replicates.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the bootstrap.")] = 0,
     format: Annotated[Literal["table", "json", "csv"], typer.Option(help="What to print.")] = "table",
+    judge: Annotated[str | None, typer.Option(help="Comma-separated ids; all judges by default.")] = None,
+    compare: Annotated[
+        list[str] | None, typer.Option(help="Two ids, A,B: their paired differences, A minus B (may be repeated).")
+    ] = None,
+    base_rate: Annotated[float | None, typer.Option(help="Share of your cases that are faulty: adds its rows.")] = None,
+    miss_cost: Annotated[float, typer.Option(help="What a miss costs, in false alarms (with --base-rate).")] = 1.0,
 ) -> None:
-    """Score every judge of a run: each metric with its 95 % interval, and the paired differences (in json)."""
+    """Score the judges of a run: each metric with its 95 % interval, and how many replies could not be read."""
     opened = Run.open(run)
-    trajectories, verdicts = opened.frames(text=False)
-    if verdicts.empty:
+    judges = [name.strip() for name in judge.split(",")] if judge else None
+    board = bench.open(opened, judges, reps, seed)
+    if board.verdicts.empty:
         raise UserError(f"{opened.folder} has no verdicts yet: `{COMMAND} collect --run {run} --judge rules`.")
-    scores = score_frames(trajectories, verdicts, reps, seed, order=list(opened.judges(verdicts)))
     if opened.altered:
         typer.echo(
             f"{opened.folder}: the trajectories are not those that run.json records; did all judges see these?",
             err=True,
         )
+    asked = [pair.split(",") for pair in compare or ()]
+    if odd := [pair for pair in asked if len(pair) != 2]:
+        raise UserError(f"--compare takes two ids, as A,B, not {','.join(odd[0])}")
+    scores = board.score() if base_rate is None else pd.concat([board.score(), worths(board, base_rate, miss_cost)])
+    paired = [board.paired(a.strip(), b.strip()) for a, b in asked]
+    scores = scores.assign(unread=scores["judge"].map(board.unread_counts))
     if format == "json":
-        typer.echo(json.dumps(scores.to_json(), indent=1, allow_nan=False))
+        typer.echo(json.dumps(_json(board, scores, paired), indent=1, allow_nan=False))
     elif format == "csv":
-        typer.echo(to_csv(scores.metrics), nl=False)
+        typer.echo(to_csv(scores), nl=False)
     else:
-        typer.echo(visible(_table(scores)))
+        typer.echo(visible("\n\n".join([_table(board, scores), *(_paired_table(one) for one in paired)])))
 
 
-def _table(scores: Scores) -> str:
-    """A metric a line, a judge a column: value and interval, ``-`` where there is none."""
+JSON_DIGITS = 9
 
-    def cell(row: Any) -> str:
-        if pd.isna(row.value):
-            return "-"
-        interval = "" if pd.isna(row.low) else f" [{row.low:z.3f}, {row.high:z.3f}]"
-        return f"{row.value:z.3f}{interval}"
 
-    long = scores.metrics.assign(cell=[cell(row) for row in scores.metrics.itertuples()])
-    table = long.pivot_table(index="metric", columns="judge_id", values="cell", aggfunc="first")
-    table = table.loc[long["metric"].unique(), scores.judges].reset_index()
-    counts = ", ".join(f"{judge} {scores.n[judge]}" for judge in scores.judges)
-    return f"{table.to_string(index=False)}\n\ntrajectories judged: {counts}"
+def _json(board: Bench, scores: pd.DataFrame, paired: list[pd.DataFrame]) -> dict[str, Any]:
+    """Plain values: null where undefined, rounded to nine decimals."""
+
+    def plain(row: Any) -> dict[str, float | None]:
+        parts = ((name, getattr(row, name)) for name in ("value", "low", "high"))
+        return {name: round(float(part), JSON_DIGITS) + 0.0 if np.isfinite(part) else None for name, part in parts}
+
+    judges: dict[str, Any] = {
+        name: {"n": board.counts[name], "unread": board.unread_counts[name], "metrics": {}} for name in board.judges
+    }
+    for row in scores.itertuples(index=False):
+        judges[row.judge]["metrics"][row.metric] = plain(row) | {"n": int(row.n)}
+    deltas = [
+        {"a": row.a, "b": row.b, "metric": row.metric, **plain(row), "n": int(row.n), "reading": row.reading}
+        for frame in paired
+        for row in frame.itertuples(index=False)
+    ]
+    return {"judges": judges, "deltas": deltas}
+
+
+def _table(board: Bench, scores: pd.DataFrame) -> str:
+    """A metric a line, a judge a column: value and interval, ``–`` where there is none."""
+    withheld = {name for name, share in board.unread.items() if share > MOST_UNREAD}
+    cells = [
+        "withheld" if row.judge in withheld else Estimate(row.value, row.low, row.high).text(3)
+        for row in scores.itertuples(index=False)
+    ]
+    wide = scores.assign(cell=cells).pivot_table(index="metric", columns="judge", values="cell", aggfunc="first")
+    table = wide.loc[scores["metric"].unique(), board.judges]
+    table.loc["trajectories judged"] = [str(board.counts[name]) for name in board.judges]
+    table.loc["replies unread"] = [str(board.unread_counts[name]) for name in board.judges]
+    note = f"\n\nwithheld: most replies of {', '.join(sorted(withheld))} could not be read" if withheld else ""
+    return table.rename_axis(None, axis=1).reset_index().to_string(index=False) + note
+
+
+def _paired_table(paired: pd.DataFrame) -> str:
+    rows = [
+        [row.metric, Estimate(row.value, row.low, row.high).text(3, signed=True), row.reading]
+        for row in paired.itertuples(index=False)
+    ]
+    a, b = paired.loc[0, ["a", "b"]]
+    return pd.DataFrame(rows, columns=["metric", f"{a} minus {b}", "reading"]).to_string(index=False)
 
 
 @app.command()

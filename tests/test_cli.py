@@ -13,7 +13,7 @@ import pytest
 
 import lib.__main__ as cli
 from lib import ROOT
-from lib.analysis.quantities import METRICS
+from lib.analysis.trajectory_metrics import TRAJECTORY_METRICS
 from lib.fetch import fetch_paper
 from lib.judging import asking
 from lib.judging.clients import TransportError
@@ -22,6 +22,7 @@ from lib.run.folder import Run
 from tests.judging.fakes import Script, acts, says
 
 PUBLISHED = ROOT.parent / "shared" / "published"
+METRICS = tuple(TRAJECTORY_METRICS.metrics)
 FREE = "rules,always-faulty,always-clean,coin"
 Lib = Callable[..., tuple[int, str, str]]
 
@@ -217,24 +218,43 @@ def test_an_option_of_another_kind_exits_2(lib: Lib, run: Run) -> None:
 
 def test_json_scores_have_the_named_metrics_and_first_minus_second(lib: Lib, run: Run) -> None:
     command = ["score", "--run", str(run.folder), "--reps", "200", "--format", "json"]
-    status, out, _ = lib(*command)
+    status, out, _ = lib(*command, "--compare", "rules,always-faulty")
     assert status == 0
     scores = json.loads(out, parse_constant=pytest.fail)
     assert list(scores["judges"]) == FREE.split(",")
     for judge in scores["judges"].values():
         assert judge["n"] == 40
-        assert set(METRICS) <= judge["metrics"].keys()
+        assert set(TRAJECTORY_METRICS.metrics) <= judge["metrics"].keys()
         assert all(set(metric) == {"value", "low", "high", "n"} for metric in judge["metrics"].values())
     expected = {"precision", "loud_minus_silent", "step_within_one", "step_exact_strict", "brier", "recall.wrong_tool"}
     assert expected <= scores["judges"]["rules"]["metrics"].keys()
     rules = scores["judges"]["rules"]["metrics"]
     assert [rules[name]["value"] for name in ("precision", "recall.wrong_tool", "recall.premature_stop")] == [1, 0, 1]
-    assert all(set(delta) == {"a", "b", "metric", "value", "low", "high"} for delta in scores["deltas"])
-    pairs = list(dict.fromkeys((delta["a"], delta["b"]) for delta in scores["deltas"]))
-    judges = FREE.split(",")
-    assert pairs == [(a, b) for i, a in enumerate(judges) for b in judges[i + 1 :]]
-    [recall] = [d for d in scores["deltas"] if (d["a"], d["b"], d["metric"]) == ("rules", "always-faulty", "recall")]
-    assert recall["value"] == pytest.approx(rules["recall"]["value"] - 1)
+    assert {(delta["a"], delta["b"]) for delta in scores["deltas"]} == {("rules", "always-faulty")}
+    [recall] = [delta for delta in scores["deltas"] if delta["metric"] == "recall"]
+    assert (recall["value"], recall["reading"]) == (pytest.approx(rules["recall"]["value"] - 1), "lower")
+    assert json.loads(lib(*command)[1])["deltas"] == []
+
+
+def test_scores_at_a_base_rate_have_the_precision_and_the_cost_there(lib: Lib, run: Run) -> None:
+    command = ["score", "--run", run.folder, "--reps", "50", "--format", "json", "--judge", "always-faulty,rules"]
+    scores = json.loads(lib(*command, "--base-rate", "0.05", "--miss-cost", "20")[1])["judges"]
+    found = {name: value["value"] for name, value in scores["always-faulty"]["metrics"].items()}
+    assert found["precision.at_base_rate"] == pytest.approx(0.05)
+    assert (found["cost.at_base_rate"], found["passing.at_base_rate"]) == (pytest.approx(0.95), pytest.approx(1))
+    assert lib(*command, "--base-rate", "5")[0] == 1
+    assert lib(*command, "--compare", "rules")[0] == 1
+
+
+def test_replies_that_were_not_read_are_counted_in_every_format_and_most_unread_withhold_the_scores(lib: Lib) -> None:
+    unread = "outcome:qwen2.5-coder:0.5b"
+    command = ["score", "--run", "local", "--reps", "20", "--judge", f"rules,{unread}"]
+    table = lib(*command)[1]
+    assert next(line for line in table.splitlines() if "replies unread" in line).split()[2:] == ["0", "189"]
+    assert next(line for line in table.splitlines() if " recall " in line).split()[-1] == "withheld"
+    rows = list(csv.DictReader(io.StringIO(lib(*command, "--format", "csv")[1])))
+    assert {row["unread"] for row in rows if row["judge"] == unread} == {"189"}
+    assert json.loads(lib(*command, "--format", "json")[1])["judges"][unread]["unread"] == 189
 
 
 @pytest.mark.parametrize("format", ["table", "json", "csv"])
@@ -249,15 +269,16 @@ def test_the_table_has_a_metric_a_line_and_a_judge_a_column(lib: Lib, run: Run) 
     out = lib("score", "--run", run.folder, "--reps", "50")[1]
     head, *lines = out.splitlines()
     assert head.split() == ["metric", *FREE.split(",")]
-    assert [line.split()[0] for line in lines if line and ":" not in line][: len(METRICS)] == list(METRICS)
-    assert lines[-1] == "trajectories judged: " + ", ".join(f"{judge} 40" for judge in FREE.split(","))
+    assert [line.split()[0] for line in lines][: len(METRICS)] == list(METRICS)
+    assert lines[-2].split() == ["trajectories", "judged", *["40"] * 4]
+    assert lines[-1].split() == ["replies", "unread", *["0"] * 4]
 
 
 def test_csv_scores_are_one_row_a_judge_and_metric(lib: Lib, run: Run) -> None:
     rows = list(csv.DictReader(io.StringIO(lib("score", "--run", run.folder, "--reps", "50", "--format", "csv")[1])))
-    assert {row["judge_id"] for row in rows} == set(FREE.split(","))
-    assert len({(row["judge_id"], row["metric"]) for row in rows}) == len(rows)
-    assert {"judge_id", "metric", "value", "low", "high", "n"} <= set(rows[0])
+    assert {row["judge"] for row in rows} == set(FREE.split(","))
+    assert len({(row["judge"], row["metric"]) for row in rows}) == len(rows)
+    assert {"judge", "metric", "value", "low", "high", "n", "unread"} == set(rows[0])
 
 
 def test_a_run_without_verdicts_is_not_scored_but_told_how_to_get_some(lib: Lib, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from lib.analysis.bench import SCORE_FIELDS, Bench
 from lib.analysis.estimates import Estimate
 from lib.analysis.resample import percentile_interval, replicates
 from lib.analysis.shares import Codes, Floats, Shares, codes, shares
@@ -114,3 +115,18 @@ def ece_of_calibrated(confidence: Floats, reps: int = 2_000, seed: int = 0) -> F
     bins = (np.arange(BINS)[:, None] == confidence_bin(confidence)).astype(float)
     right = np.random.default_rng(seed).random((confidence.size, reps)) < confidence[:, None]
     return np.asarray(np.abs(bins @ (confidence[:, None] - right)).sum(axis=0) / max(confidence.size, 1), float)
+
+
+def worths(bench: Bench, base_rate: float, miss_cost: float = 1.0) -> pd.DataFrame:
+    """``at_base_rate`` of every judge as rows of ``bench.score``: frame judge, metric, value, low, high, n.
+
+    Metrics are called ``precision.at_base_rate`` and so on; ``pays_from`` and ``pays_to`` bound the costs of a miss.
+    """
+    rows: list[list[object]] = []
+    for judge, own in bench.verdicts.groupby("judge", sort=False):
+        found = at_base_rate(own, base_rate, miss_cost, bench.reps, bench.seed)
+        for name, value in found._asdict().items():
+            estimate = value if isinstance(value, Estimate) else Estimate(value, n=len(own))
+            interval = (np.nan, np.nan) if bench.about[str(judge)].fixed else estimate[1:3]
+            rows.append([judge, f"{name}.at_base_rate", estimate.value, *interval, estimate.n])
+    return pd.DataFrame(rows, columns=SCORE_FIELDS)

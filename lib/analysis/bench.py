@@ -70,9 +70,19 @@ class Bench:
         return list(self.about)
 
     @cached_property
+    def counts(self) -> dict[str, int]:
+        """Trajectories that each judge judged."""
+        return {str(judge): int(n) for judge, n in self.verdicts.groupby("judge").size().items()}
+
+    @cached_property
+    def unread_counts(self) -> dict[str, int]:
+        """How many of each judge's replies could not be read."""
+        return {str(judge): int(n) for judge, n in self.verdicts.groupby("judge")["unread"].sum().items()}
+
+    @property
     def unread(self) -> dict[str, float]:
         """Share of each judge's replies that could not be read."""
-        return {str(judge): float(share) for judge, share in self.verdicts.groupby("judge")["unread"].mean().items()}
+        return {judge: n / self.counts[judge] for judge, n in self.unread_counts.items()}
 
     def judge(self, wanted: str) -> Judged:
         """A judge by its id, or by its kind where only one has it. Raises UserError naming what there is."""

@@ -107,9 +107,8 @@ class _Drawn:
             def statistic(sums: Floats) -> Floats:
                 return np.array(list(bench.registry.values(dict(zip(columns, sums, strict=True))).values()))
 
-            drawn = replicates(
-                table, codes(rows["cell"]), codes(rows["instance"]), statistic, bench.reps, bench.seed, rows=True
-            )
+            design = codes(rows["cell"]), codes(rows["instance"])
+            drawn = replicates(table, *design, statistic, bench.reps, bench.seed, within_cells=True)
             sums = dict(zip(columns, table.sum(axis=1, keepdims=True), strict=True))
             values = bench.registry.values(sums)
             self.known[judge] = values, dict(zip(values, drawn, strict=True)), sums

@@ -69,8 +69,7 @@ def replicates(
             sums = np.zeros((len(columns), weights.shape[1]))
             for (own, places, rows), size in zip(units.cells, sizes, strict=True):
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    kept = size / drawn[own]
-                sums[places] += drawn[rows] * kept
+                    sums[places] += drawn[rows] * (size / drawn[own])
             values.append(statistic(sums))
     return np.concatenate(values, axis=-1)
 

@@ -42,10 +42,10 @@ class Constant:
 
 
 class Coin:
-    """A fair coin, seeded by the trajectory, so that it falls the same way each time."""
+    """A fair coin, seeded by the trajectory: it falls the same way each time, and yet stands for a random draw."""
 
     judge_id = "coin"
-    about = About(kind="baseline", fixed=True, baseline=True)
+    about = About(kind="baseline", baseline=True)
     batch = "baseline"
 
     def settings(self) -> dict[str, Any]:
