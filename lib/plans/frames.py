@@ -16,13 +16,13 @@ NONE = (float("nan"),) * len(METRICS)
 
 
 def truths(records: Iterable[Record], plans: Iterable[Plan]) -> pd.DataFrame:
-    """One row a plan and metric.
+    """One row a plan and metric; plans that could not be read are left out.
 
     Columns: instance (the record), domain, topology, plan, planner, fault, rate, metric, truth (Eqs 1 to 3), corrected.
     """
     known = {record.record_id: record for record in records}
     rows = []
-    for plan in plans:
+    for plan in (plan for plan in plans if plan.status == "ok"):
         record = known[plan.record_id]
         item = (record.record_id, record.domain, record.topology, plan.plan_id, plan.planner, plan.fault, plan.rate)
         scores = astuple(score(plan.calls, record.expected)), astuple(corrected(plan.calls, record))

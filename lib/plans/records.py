@@ -60,7 +60,7 @@ class Record(Struct, frozen=True, kw_only=True):
     requests: dict[Tier, str]
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The calls that a planner proposes for a record.
 
     Attributes:
@@ -68,6 +68,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         tier: the request that a model was shown; None if the plan is the same at every tier.
         fault: what was broken on purpose (``none`` for the reference itself); None for a model's plan.
         rate: share of the calls that the fault was to reach; None where the fault has no grades.
+        status: not ``ok`` if the planner's reply could not be used (``reason`` says why); then it is not judged.
     """
 
     plan_id: str
@@ -77,6 +78,9 @@ class Plan(Struct, frozen=True, kw_only=True):
     fault: str | None
     rate: float | None
     calls: list[ToolCall]
+    status: Status = "ok"
+    reason: str | None = None
+    raw_reply: str | None = None
 
 
 class Levels(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from msgspec.structs import asdict
@@ -20,6 +21,8 @@ def _check_record(record: Record, _: Known) -> Record:
 
 
 def _check_plan(plan: Plan, records: Known) -> Plan:
+    if (plan.status == "ok") != bool(plan.calls):
+        raise Problem("calls", f"{'none' if not plan.calls else 'given'} where status is {plan.status}")
     if plan.record_id not in records:
         raise Problem("record_id", f"{plan.record_id} is not in records.jsonl of this run")
     return plan
@@ -61,6 +64,7 @@ _PLAN: dict[str, ColumnType] = {
     "fault": "word",
     "rate": "float",
     "n_calls": "int",
+    "status": "word",
 }
 _LEVELS: dict[str, ColumnType] = dict.fromkeys((*METRICS, *(f"{metric}_log_odds" for metric in METRICS)), "float")
 _VERDICT: dict[str, ColumnType] = {
@@ -92,7 +96,7 @@ ITEMS = Kind(
     Spelling(Plan),
     ("plan_id",),
     _PLAN,
-    lambda plan: (plan.plan_id, plan.record_id, plan.planner, plan.tier, plan.fault, plan.rate, len(plan.calls)),
+    lambda plan: (*attrgetter(*list(_PLAN)[:6])(plan), len(plan.calls), plan.status),
     _check_plan,
     parent=RECORDS,
     known="topology",

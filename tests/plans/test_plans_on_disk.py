@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from lib.errors import UserError
 from lib.plans.faults import plans
-from lib.plans.records import METRICS, Levels, PlanVerdict, Record
+from lib.plans.frames import truths
+from lib.plans.records import METRICS, Levels, Plan, PlanVerdict, Record
 from lib.plans.study import PLANS, RECORDS
 from lib.run.check import check
 from lib.run.folder import Run
@@ -85,3 +87,24 @@ def test_a_run_is_opened_as_what_it_is(tmp_path: Path, records: list[Record]) ->
     run_of(tmp_path, records[:1])
     with pytest.raises(UserError, match="is a run of 'plans'; one of trajectories is needed here"):
         Run.open(tmp_path)
+
+
+def test_a_plan_that_was_not_read_is_kept_with_its_reason(tmp_path: Path, records: list[Record]) -> None:
+    unread = Plan(
+        plan_id="m/hard/x",
+        record_id=records[0].record_id,
+        planner="m",
+        tier="hard",
+        fault=None,
+        rate=None,
+        calls=[],
+        status="unparseable",
+        reason="no JSON",
+        raw_reply="well",
+    )
+    run = Run.create(tmp_path / "run", {}, [unread], PLANS, {RECORDS.file: records[:1]})
+    assert run.records(PLANS.items) == {unread.plan_id: unread}
+    assert truths(records, [unread]).empty
+    again = Run.create(tmp_path / "again", {}, [replace(unread, status="ok")], PLANS, {RECORDS.file: records[:1]})
+    with pytest.raises(UserError, match="field calls: none where status is ok"):
+        again.records(PLANS.items)
