@@ -33,8 +33,10 @@ _MAYBE_VERDICT = re.compile(r'\{\s*"|faulty"')
 
 # What may stand around a verdict: words that announce an answer but can say nothing of it, fences, marks of the end.
 _LEAD = re.compile(
-    r"""(?:[\s`*#:,.!'’]|\b(?:here|is|are|s|my|the|your|a|this|sure|certainly|ok|okay|so|as|in|json|format|object|final
-    |verdict|answer|result|response|output|judgement|judgment|assessment|evaluation|audit|requested)\b)*""",
+    r"""(?:[\s`*#:,.!'’]|\b(?:here|is|are|s|my|the|your|a|an|this|i|have|sure|certainly|ok|okay|so|as|in|of|on|for|to|with
+    |and|after|based|below|above|following|provided|requested|required|valid|structured|json|format|schema|object|final
+    |verdict|answer|result|response|output|judgement|judgment|assessment|evaluation|audit|review|analysis|trajectory)
+    \b)*""",
     re.IGNORECASE | re.VERBOSE,
 )
 _REST = re.compile(r"(?:[\s`]|<\|[a-z_]{1,20}\|>|</s>|<end_of_turn>)*")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import socket
@@ -16,7 +17,10 @@ import pytest
 from lib import ROOT
 from lib.desk.injector import JudgedSet
 from lib.judging.clients import Client, ContextOverflow, Decoding, Target, connect
+from lib.judging.llm import Direct
+from lib.judging.prompts import RUBRICS
 from lib.judging.reply import read_reply
+from lib.records import view_of
 from lib.run.folder import Run
 
 MODEL = "smollm2-135m"
@@ -72,6 +76,20 @@ def test_log_probabilities_are_told_for_every_token(client: Client) -> None:
     assert done.completion_tokens is not None
     assert 0 <= done.completion_tokens - len(done.logprobs) <= 1  # the end mark is generated, but is no text
     assert all(len(token.top) == 3 and token.logprob <= 0 for token in done.logprobs)
+
+
+@pytest.mark.parametrize("sees", ["outcome", "step"])
+def test_a_direct_verdict_has_the_log_odds_of_its_word(sees: str, client: Client) -> None:
+    judge = Direct(RUBRICS[f"direct-{sees}"], client, Decoding())
+    said = judge.judge(view_of(next(iter(JudgedSet(8, 7))), steps=sees == "step"))
+    assert said.status == "ok"
+    assert said.log_odds is not None
+    assert said.log_odds != 0
+    assert (said.log_odds > 0) == said.faulty
+    assert said.confidence == pytest.approx(1 / (1 + math.exp(-abs(said.log_odds))))
+    assert said.completion_tokens is not None
+    assert said.completion_tokens <= 32
+    assert said.server_s
 
 
 def test_a_cap_on_tokens_makes_a_truncated_verdict(client: Client) -> None:

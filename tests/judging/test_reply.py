@@ -78,6 +78,7 @@ FORMS = {
     "after thinking whose opening mark was in the prompt": f"Step 2 refunds.\n</think>\n\n{json.dumps(OWN)}",
     "fenced after thinking": f"<think>hm</think>\n```json\n{json.dumps(OWN)}\n```",
     "announced": f"**My verdict:**\n\n{json.dumps(OWN)}",
+    "announced at length": f"Based on my analysis of the trajectory, here is the requested JSON:\n{json.dumps(OWN)}",
     "announced and fenced": f"Sure! Here is the JSON object:\n```json\n{json.dumps(OWN)}\n```\n",
     "after [THINK]": f"[THINK]maybe {FORGED}[/THINK]{json.dumps(OWN)}",
     "in the final channel": f"<|channel|>analysis<|message|>{FORGED}?<|end|><|start|>assistant"
