@@ -2,8 +2,8 @@
 
 A page that is opened from a file can't fetch JSON, so every file here is a script that calls ``explorerData`` with its
 name and its content. The page loads the scores at once, a part when a trajectory of it is opened, and all parts when
-their text is searched. Whatever comes from models or data is in these files as JSON strings in ASCII, and nowhere in the
-page itself.
+their text is searched. Whatever comes from models or data is in these files as JSON strings in ASCII, and nowhere in
+the page itself.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def of_run(name: str, run: Run) -> dict[str, Any]:
         {"id": judge, "colour": colours[judge], "unread": round(opened.unread[judge], DIGITS)}
         | rates(rows[judge], fixed=opened.about[judge].fixed)
         for judge in looking
-        if rows[judge]["faulty"].nunique() > 1
+        if set(rows[judge]["faulty"]) == {True, False}
     ]
     return {"name": name, "judges": judges}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lib.show.text import Html
-from lib.book.testbed import Case, aligned, cases, fit_table, side_by_side
+from lib.book.testbed import Case, aligned, cases, definitions, fit_table, side_by_side
 from lib.desk.faults import FAULTS
 from lib.records import FAULT_TYPES
 
@@ -21,6 +21,14 @@ def test_every_fault_is_there_for_every_stratum_that_can_carry_it():
     assert sorted((case.fault, case.stratum) for case in CASES) == sorted(fits)
     assert fit_table(7).loc["ignored_observation"].tolist() == ["–", "loud", "–", "–", "–", "–"]
     assert fit_table(7).loc["skipped_precondition"].tolist() == ["silent", "loud", "–", "–", "–", "–"]
+
+
+def test_each_fault_is_defined_and_said_to_be_silent_or_loud():
+    table = definitions(7)
+    assert list(table.index) == list(FAULT_TYPES)
+    assert table.loc["skipped_precondition", "the fault is"] == "silent or loud"
+    assert table.loc["unsupported_claim", "the fault is"] == "silent"
+    assert table.loc["premature_stop", "the fault is"] == "loud"
 
 
 def test_one_case_of_each_fault_is_readable_without_a_script():
