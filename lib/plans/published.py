@@ -86,7 +86,10 @@ def read_records(folder: Path) -> list[Record]:
 
 
 def read_plans(folder: Path) -> list[Plan]:
-    """What generators planned, from ``<generator>/<tier>.jsonl``; a null or empty plan is left out, as it is there."""
+    """What generators planned, from ``<generator>/<tier>.jsonl``; a null or empty plan is left out, as it is there.
+
+    Other files beside them, such as those with a corrupted reference, hold the same plans again and are not read.
+    """
     return [
         Plan(
             plan_id=f"{path.parent.name}/{_tier(path)}/{row.text('id')}",
@@ -98,7 +101,7 @@ def read_plans(folder: Path) -> list[Plan]:
             calls=row.calls("generated_tool_calls", row.fields["generated_tool_calls"]),
         )
         for path in _files(folder, "*/")
-        if not path.parent.name.startswith("judged_by_")
+        if path.stem in TIERS and not path.parent.name.startswith("judged_by_")
         for row in _rows(path)
         if row.fields.get("generated_tool_calls") not in (None, "", [], "[]")
     ]
@@ -207,10 +210,11 @@ def _files(folder: Path, below: str) -> list[Path]:
 
 
 def _tier(path: Path) -> Tier:
-    named = set(_TIER.findall(path.stem))
-    if len(named) != 1:
+    """The last tier that a file's name holds, since a model's name may hold one too."""
+    named = _TIER.findall(path.stem)
+    if not named:
         raise UserError(f"{path}: its name must hold one of {', '.join(TIERS)}. Rename the file.")
-    return cast(Tier, named.pop())
+    return cast(Tier, named[-1])
 
 
 def _rows(path: Path) -> Iterator[_Row]:

@@ -91,6 +91,7 @@ def test_plans_of_generators_are_read_and_scored_as_the_released_code_scores_the
         {"id": "fan_in_03", "generated_tool_calls": json.dumps([{"function": {"name": "a", "arguments": '{"x": 1}'}}])},
     ]
     write(tmp_path / "llama" / "hard.jsonl", rows)
+    write(tmp_path / "llama" / "hard_corrupted_gt.jsonl", rows)
     first, third = read_plans(tmp_path)
     assert (first.plan_id, first.planner, first.tier, first.fault) == ("llama/hard/fan_in_01", "llama", "hard", None)
     assert third.calls == first.calls
@@ -100,7 +101,7 @@ def test_plans_of_generators_are_read_and_scored_as_the_released_code_scores_the
 
 
 def test_judged_rows_become_one_row_a_verdict_and_metric(tmp_path):
-    write(tmp_path / "llama" / "judged_by_gpt" / "judge_llama_gpt_hard_output_1.json", [judged_row()])
+    write(tmp_path / "llama" / "judged_by_gpt" / "judge_mistral_medium_gpt_hard_output_1.json", [judged_row()])
     frame = read_judged(tmp_path)
     assert len(frame) == 2 * 4
     assert frame[["planner", "model", "run", "tier"]].drop_duplicates().values.tolist() == [
