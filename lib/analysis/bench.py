@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -167,37 +167,48 @@ class Bench:
             Frame a, b, metric, value, low, high, n (trajectories), reading.
         """
         first, second, wanted = self._find(a), self._find(b), self._metrics(metrics)
-        sides = [self.verdicts[self.verdicts["judge"] == judge].set_index("trajectory") for judge in (first, second)]
-        common = sides[0].index.intersection(sides[1].index, sort=False)
-        sides = [side.loc[common].reset_index() for side in sides]
-        fixed = [self._fixed(judge) for judge in (first, second)]
-        columns = [self.registry.columns(side) for side in sides]
-        found = _Measured.of(self.registry, sides[0], columns, fixed, wanted, self.reps, self.seed)
-        unread = max(float(side["unread"].mean()) if len(side) else 0.0 for side in sides)
+        found = self._both(first, second)
+        fixed = self._fixed(first) and self._fixed(second)
+        unread = max(found.unread)
         rows = []
         for name in wanted:
-            value, low, high = found.difference(name)
-            said = reading(value, low, high, fixed=all(fixed), unread=unread)
-            interval = (np.nan, np.nan) if all(fixed) else (low, high)
-            rows.append([first, second, name, value, *interval, len(common), said])
+            value, low, high = found.difference(name, first, second)
+            said = reading(value, low, high, fixed=fixed, unread=unread)
+            rows.append([first, second, name, value, *((np.nan, np.nan) if fixed else (low, high)), found.n, said])
         return pd.DataFrame(rows, columns=PAIRED_FIELDS)
+
+    def _both(self, first: str, second: str) -> _Measured:
+        """Two judges measured on the trajectories that both judged."""
+        for group in self._groups if len(self.about) <= AT_ONCE else ():
+            if {first, second} <= set(group.judges):
+                return group.only(first, second)
+        sides = [self.verdicts[self.verdicts["judge"] == judge].set_index("trajectory") for judge in (first, second)]
+        common = sides[0].index.intersection(sides[1].index, sort=False)
+        return self._measure(
+            {j: side.loc[common].reset_index() for j, side in zip((first, second), sides, strict=True)}
+        )
+
+    @cached_property
+    def _groups(self) -> list[_Measured]:
+        return list(self._measure_groups())
+
+    def _measure_groups(self) -> Iterator[_Measured]:
+        """Judges of the same trajectories share their resamples; AT_ONCE of them at a time."""
+        groups: dict[tuple[str, ...], dict[str, pd.DataFrame]] = {}
+        own = dict(list(self.verdicts.groupby("judge", sort=False)))
+        for judge in self.about:
+            groups.setdefault(tuple(own[judge]["trajectory"]), {})[judge] = own[judge]
+        for judges in groups.values():
+            for some in _batches(list(judges), AT_ONCE):
+                yield self._measure({judge: judges[judge] for judge in some})
+
+    def _measure(self, rows: dict[str, pd.DataFrame]) -> _Measured:
+        return _Measured.of(self.registry, rows, [self._fixed(judge) for judge in rows], self.reps, self.seed)
 
     @cached_property
     def _judged(self) -> dict[str, dict[str, Estimate]]:
-        """Metrics of each judge; judges of the same trajectories share their resamples."""
-        groups: dict[tuple[str, ...], list[str]] = {}
-        own = dict(list(self.verdicts.groupby("judge", sort=False)))
-        for judge in self.about:
-            groups.setdefault(tuple(own[judge]["trajectory"]), []).append(judge)
-        found: dict[str, dict[str, Estimate]] = {}
-        for judges in groups.values():
-            for start in range(0, len(judges), AT_ONCE):
-                some = judges[start : start + AT_ONCE]
-                columns = [self.registry.columns(own[judge]) for judge in some]
-                fixed = [self._fixed(judge) for judge in some]
-                names = list(self.registry.metrics)
-                measured = _Measured.of(self.registry, own[some[0]], columns, fixed, names, self.reps, self.seed)
-                found |= {judge: measured.estimates(place) for place, judge in enumerate(some)}
+        groups = self._groups if len(self.about) <= AT_ONCE else self._measure_groups()
+        found = {judge: group.estimates(judge) for group in groups for judge in group.judges}
         return {judge: found[judge] for judge in self.about}
 
     def _fixed(self, judge: str) -> bool:
@@ -221,7 +232,11 @@ class Bench:
 
 
 AT_ONCE = 20
-"""Judges measured together: bounds memory, and does not change a figure."""
+"""Judges measured together, and kept for their differences: bounds memory, and does not change a figure."""
+
+
+def _batches(judges: list[str], size: int) -> Iterator[list[str]]:
+    return (judges[start : start + size] for start in range(0, len(judges), size))
 
 
 @dataclass(frozen=True)
@@ -229,114 +244,116 @@ class _Measured:
     """Some judges' metrics on the same trajectories.
 
     Attributes:
-        ratios: shares and means of all judges one after the other, and the place of each (judge, metric) in them.
-        resampled: value, low, high and replicates of each (judge, metric).
+        judges, fixed, unread: ids, whether they follow from rules, and their shares of replies unread.
+        n: trajectories.
+        ratios: shares and means of all judges one after the other; ``place`` says where that of a judge is.
+        resampled: value, low, high and replicates of a judge's other metrics.
+        below: denominators.
     """
 
     registry: Registry
-    fixed: list[bool]
+    judges: list[str]
+    fixed: dict[str, bool]
+    unread: list[float]
+    n: int
     ratios: Shares
-    place: dict[tuple[int, str], int]
-    resampled: dict[tuple[int, str], tuple[float, float, float, Floats]]
-    below: dict[tuple[int, str], float]
+    place: dict[tuple[str, str], int]
+    resampled: dict[tuple[str, str], tuple[float, float, float, Floats]]
+    below: dict[tuple[str, str], float]
 
     @classmethod
     def of(
-        cls,
-        registry: Registry,
-        rows: pd.DataFrame,
-        columns: list[dict[str, Floats]],
-        fixed: list[bool],
-        wanted: Sequence[str],
-        reps: int,
-        seed: int,
+        cls, registry: Registry, rows: dict[str, pd.DataFrame], fixed: list[bool], reps: int, seed: int
     ) -> _Measured:
-        metrics = _with_parts(registry, wanted)
+        metrics = registry.metrics.values()
+        columns = {judge: registry.columns(own) for judge, own in rows.items()}
+        first = next(iter(rows.values()))
         divided = [metric for metric in metrics if metric.kind in ("share", "mean")]
-        place = {
-            (judge, metric.name): at
-            for at, (judge, metric) in enumerate((judge, metric) for judge in range(len(columns)) for metric in divided)
-        }
+        keys = [(judge, metric) for judge in rows for metric in divided]
         above, below = (
-            np.reshape([own[getattr(metric, side)] for own in columns for metric in divided], (len(place), -1)).T
+            np.reshape([columns[judge][getattr(metric, side)] for judge, metric in keys], (len(keys), -1)).T
             for side in ("above", "below")
         )
         found = _ratios(
-            rows,
+            first,
             above,
             below,
-            means=[metric.kind == "mean" for _ in columns for metric in divided],
+            means=[metric.kind == "mean" for _, metric in keys],
             exact=[rule for rule in fixed for _ in divided],
         )
-        counts = {
-            (judge, metric.name): float(own[metric.below].sum())
-            for judge, own in enumerate(columns)
-            for metric in metrics
-        }
-        drawn = _resampled([m for m in metrics if m.kind == "resampled"], rows, columns, fixed, reps, seed)
-        return cls(registry, fixed, found, place, drawn, counts)
+        known = dict(zip(rows, fixed, strict=True))
+        return cls(
+            registry,
+            list(rows),
+            known,
+            [float(own["unread"].mean()) if len(own) else 0.0 for own in rows.values()],
+            len(first),
+            found,
+            {(judge, metric.name): at for at, (judge, metric) in enumerate(keys)},
+            _resampled([m for m in metrics if m.kind == "resampled"], first, columns, known, reps, seed),
+            {
+                (judge, metric.name): float(own[metric.below].sum())
+                for judge, own in columns.items()
+                for metric in metrics
+            },
+        )
 
-    def estimates(self, judge: int) -> dict[str, Estimate]:
-        """Every metric that was measured of one judge, in the registry's order; no intervals for fixed rules."""
+    def only(self, *judges: str) -> _Measured:
+        return replace(self, judges=list(judges), unread=[self.unread[self.judges.index(judge)] for judge in judges])
+
+    def estimates(self, judge: str) -> dict[str, Estimate]:
+        """Every metric of a judge, in the registry's order; no intervals for fixed rules."""
         found = {}
         for name, metric in self.registry.metrics.items():
-            if (judge, name) not in self.below:
-                continue
             value, low, high = self._interval(judge, metric)
             n = 0 if np.isnan(value) else int(self.below[judge, name])
-            found[name] = Estimate(value, np.nan, np.nan, n) if self.fixed[judge] else Estimate(value, low, high, n)
+            found[name] = Estimate(value, n=n) if self.fixed[judge] else Estimate(value, low, high, n)
         return found
 
-    def difference(self, name: str) -> tuple[float, float, float]:
-        """The first judge's metric minus the second's."""
+    def difference(self, name: str, first: str, second: str) -> tuple[float, float, float]:
+        """A metric of the first judge minus that of the second."""
         metric = self.registry.metrics[name]
         if metric.kind != "resampled":
-            return self.ratios.combination(self._weights(0, metric) - self._weights(1, metric))
+            return self.ratios.combination(self._weights(first, metric) - self._weights(second, metric))
         (value, low, high, drawn), (other, other_low, other_high, other_drawn) = (
-            self.resampled[judge, name] for judge in (0, 1)
+            self.resampled[judge, name] for judge in (first, second)
         )
         gap = drawn - other_drawn
-        if not any(_still(part) for part in (drawn, other_drawn, gap)) or any(self.fixed):
+        if self.fixed[first] or self.fixed[second] or not any(_still(part) for part in (drawn, other_drawn, gap)):
             bounds = percentile_interval(gap)
             return value - other, float(bounds[0]), float(bounds[1])
         down, up = np.hypot(value - low, other_high - other), np.hypot(high - value, other - other_low)
         return value - other, float(value - other - down), float(value - other + up)
 
-    def _interval(self, judge: int, metric: Metric) -> tuple[float, float, float]:
+    def _interval(self, judge: str, metric: Metric) -> tuple[float, float, float]:
         if metric.kind == "resampled":
-            value, low, high, _ = self.resampled[judge, metric.name]
-            return value, low, high
+            return self.resampled[judge, metric.name][:3]
         if metric.kind == "combination":
             return self.ratios.combination(self._weights(judge, metric))
         at = self.place[judge, metric.name]
         return float(self.ratios.value[at]), float(self.ratios.low[at]), float(self.ratios.high[at])
 
-    def _weights(self, judge: int, metric: Metric) -> Floats:
+    def _weights(self, judge: str, metric: Metric) -> Floats:
         weights = np.zeros(len(self.place))
         for name, weight in (metric.parts or {metric.name: 1.0}).items():
             weights[self.place[judge, name]] += weight
         return weights
 
 
-def _with_parts(registry: Registry, wanted: Sequence[str]) -> list[Metric]:
-    """The metrics asked for and the shares that they combine, in the registry's order."""
-    names = {part for name in wanted for part in (registry.metrics[name].parts or {})} | set(wanted)
-    return [metric for name, metric in registry.metrics.items() if name in names]
-
-
 def _resampled(
     metrics: list[Metric],
     rows: pd.DataFrame,
-    columns: list[dict[str, Floats]],
-    fixed: list[bool],
+    columns: dict[str, dict[str, Floats]],
+    fixed: dict[str, bool],
     reps: int,
     seed: int,
-) -> dict[tuple[int, str], tuple[float, float, float, Floats]]:
+) -> dict[tuple[str, str], tuple[float, float, float, Floats]]:
     """Value, percentile interval and replicates of what is no ratio; NaN bounds where no replicate moves it."""
-    if not metrics or not len(rows):
-        return {(j, m.name): (np.nan, np.nan, np.nan, np.full(1, np.nan)) for j in range(len(columns)) for m in metrics}
+    keys = [(judge, metric.name) for metric in metrics for judge in columns]
+    if not keys or not len(rows):
+        return {key: (np.nan, np.nan, np.nan, np.full(1, np.nan)) for key in keys}
     names = list(dict.fromkeys(name for metric in metrics for name in metric.columns))
-    table = np.array([own[name] for own in columns for name in names])
+    table = np.array([own[name] for own in columns.values() for name in names])
 
     def statistic(sums: Floats) -> Floats:
         judged = sums.reshape(len(columns), len(names), -1).swapaxes(0, 1)
@@ -348,7 +365,6 @@ def _resampled(
     drawn = replicates(table, codes(rows["cell"]), codes(rows["instance"]), statistic, reps, seed)
     low, high = percentile_interval(drawn)
     low[still := _still(drawn)], high[still] = np.nan, np.nan
-    keys = [(judge, metric.name) for metric in metrics for judge in range(len(columns))]
     for at, (judge, _) in enumerate(keys):
         if fixed[judge]:
             low[at] = high[at] = values[at]

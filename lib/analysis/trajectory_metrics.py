@@ -55,8 +55,10 @@ def columns(rows: pd.DataFrame) -> dict[str, Floats]:
         amount = rows[name].to_numpy(float, na_value=np.nan)
         found[name], found[f"{name}_counted"] = np.nan_to_num(amount), ~np.isnan(amount)
     groups: dict[str, Sequence[str]] = {**{kind: (kind,) for kind in FAULT_TYPES}, "merged": MERGED}
+    true, said = (pd.Categorical(rows[name], categories=list(FAULT_TYPES)).codes for name in ("fault", "named_type"))
     for name, kinds in groups.items():
-        of_kind, named = rows["fault"].isin(kinds).to_numpy(), caught & rows["named_type"].isin(kinds).to_numpy()
+        numbers = [FAULT_TYPES.index(kind) for kind in kinds]
+        of_kind, named = np.isin(true, numbers), caught & np.isin(said, numbers)
         found |= {f"faults.{name}": of_kind, f"caught.{name}": of_kind & caught}
         found |= {f"typed.{name}": named, f"typed_right.{name}": named & of_kind}
     return {name: np.asarray(values, float) for name, values in found.items()}
