@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 
 from lib.judging.clients import Client, Decoding
 from lib.judging.log_odds import log_odds
-from lib.judging.prompts import Rubric
+from lib.judging.prompts import Rubric, checksum
 from lib.judging.reply import Reading, kept_reply, read_reply, storable_text
 from lib.records import About, Judgement, View
 
@@ -23,7 +23,7 @@ class PromptJudge:
         self._rubric = rubric if decoding.response_format == "json_schema" else rubric.stated()
         self._client, self._decoding = client, decoding
         self.judge_id = f"{rubric.name}:{client.model}"
-        self.batch = f"{rubric.sees}:{client.model}"
+        self.batch = f"{client.model} {checksum(rubric.before)}"  # the text that a server keeps cached
         self.about = About(kind=rubric.kind, sees=rubric.sees, model=client.model, scored=decoding.logprobs > 0)
 
     def settings(self) -> dict[str, Any]:
