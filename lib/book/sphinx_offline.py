@@ -11,6 +11,8 @@ from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
 from sphinx.util import logging
 
+from lib.desk import faults
+
 logger = logging.getLogger(__name__)
 
 
@@ -51,6 +53,17 @@ def list_works_as_items(app: Any, page: str, template: str, context: dict[str, A
         context["body"] = context["body"].replace(' role="doc-biblioentry"', ' role="listitem"')
 
 
+FAULTS_HERE = "% the fault types, from lib/desk/faults.py"
+
+
+def enter_faults(app: Any, page: str, source: list[str]) -> None:
+    """Put an entry for each fault type of the catalogue into the glossary."""
+    if FAULTS_HERE in source[0]:
+        app.env.note_dependency(faults.__file__)
+        entries = [f"{name}\n  A fault type. {fault.words}\n" for name, fault in faults.FAULTS.items()]
+        source[0] = source[0].replace(FAULTS_HERE, "\n".join(entries))
+
+
 def text_of(doctree: nodes.document) -> str:
     """A page's prose in one line; code and what is drawn are left out."""
     kept = (nodes.title, nodes.paragraph, nodes.term)
@@ -76,6 +89,7 @@ def add_search_scripts(app: Any, page: str, template: str, context: dict[str, An
 def setup(app: Any) -> dict[str, bool]:
     """Register the math renderer ``mathml`` and what is done after a build."""
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.connect("source-read", enter_faults)
     app.connect("html-page-context", list_works_as_items)
     app.connect("html-page-context", add_search_scripts)
     app.connect("build-finished", drop_icon_script)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 from docutils import nodes
 
-from lib.book.sphinx_offline import list_works_as_items, mathml
+from lib import ROOT
+from lib.book.sphinx_offline import enter_faults, list_works_as_items, mathml
+from lib.records import FAULT_TYPES
 
 
 def test_a_formula_is_mathml_and_says_its_latex() -> None:
@@ -16,6 +20,13 @@ def test_a_formula_is_mathml_and_says_its_latex() -> None:
 def test_latex_that_cannot_be_read_is_a_warning_and_stays_text() -> None:
     assert mathml(nodes.math(text=r"\nothing{<b>"), block=True) == r"<code>\nothing{&lt;b&gt;</code>"
     assert mathml(nodes.math(text=r"a \\ \frac{n}{m}"), block=False) == r"<code>a \\ \frac{n}{m}</code>"
+
+
+def test_the_glossary_has_an_entry_for_each_fault_type() -> None:
+    source = [(ROOT / "book" / "glossary.md").read_text(encoding="utf-8")]
+    enter_faults(Mock(), "book/glossary", source)
+    terms = [line for line in source[0].splitlines() if line in FAULT_TYPES]
+    assert sorted(terms) == sorted(FAULT_TYPES)
 
 
 def test_the_works_of_a_bibliography_are_items_of_its_list() -> None:
