@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -169,7 +170,9 @@ class Answer:
 
 def good(**changes: Any) -> Behaviour:
     answer = Answer(**changes)
-    return lambda handler: handler.send(200, json.dumps(answer.chat() if handler.path == CHAT else answer.generate()))
+    return lambda handler: handler.send(
+        200, json.dumps(answer.chat() if handler.path.startswith(CHAT) else answer.generate())
+    )
 
 
 def echo_own(handler: Handler) -> None:
@@ -182,7 +185,7 @@ def status(code: int, message: str = "out of order", **headers: str) -> Behaviou
     named = {name.replace("_", "-"): value for name, value in headers.items()}
 
     def behave(handler: Handler) -> None:
-        error = {"message": message, "type": "error", "code": code} if handler.path == CHAT else message
+        error = {"message": message, "type": "error", "code": code} if handler.path.startswith(CHAT) else message
         handler.send(code, json.dumps({"error": error}), headers=named)
 
     return behave
@@ -243,3 +246,41 @@ def close_after(handler: Handler) -> None:
     """Answers well, then closes the connection that it had promised to keep."""
     good()(handler)
     handler.close_connection = True
+
+
+def bomb(times: int) -> Behaviour:
+    """A small compressed body that unfolds to so many MiB of blanks."""
+    packer = zlib.compressobj(9, wbits=31)
+    packed = b"".join([*(packer.compress(b" " * (1 << 20)) for _ in range(times)), packer.flush()])
+
+    def behave(handler: Handler) -> None:
+        handler.send_response(200)
+        for name, value in {"Content-Type": JSON, "Content-Encoding": "gzip", "Content-Length": len(packed)}.items():
+            handler.send_header(name, str(value))
+        handler.end_headers()
+        handler.wfile.write(packed)
+
+    return behave
+
+
+def trickle_headers(handler: Handler) -> None:
+    """Sends a header now and then, and never the body."""
+    handler.send_response(200)
+    while not handler.server.stopped.wait(0.05):
+        handler.send_header("X-More", "soon")
+        handler.flush_headers()
+
+
+def echo_request(code: int) -> Behaviour:
+    """Repeats all that it was sent, in every form that a careless server might."""
+
+    def behave(handler: Handler) -> None:
+        sent = " ".join([handler.path, *handler.headers.values()])
+        said = good(text=json.dumps({"reasoning": sent, "faulty": True, "confidence": 0.9}))
+        said(handler) if code == 200 else status(code, f"refused {sent}")(handler)
+
+    return behave
+
+
+def moved(place: str) -> Behaviour:
+    return lambda handler: handler.send(307, "", headers={"Location": place})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import logging
 import os
 import threading
 import time
@@ -27,6 +28,7 @@ MOST_BYTES = 64 << 20  # many times a reply of the largest context with its log-
 MOST_CONNECTIONS = 1_000
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 _call = threading.local()
+logging.getLogger("urllib3.connectionpool").setLevel(logging.WARNING)  # what it says below tells an address' query
 
 
 class Server:
@@ -69,7 +71,7 @@ class Server:
             if not answer.get("error"):
                 self.answered = True
                 return answer
-            status = int(said.code) if said.code.isdecimal() and len(said.code) == 3 else 502
+            status = int(said.code) if said.code in ("400", "401", "402", "403", "404", "413", "422", "429") else 502
         if status < 400:
             raise self._no_answer(status, headers, said.words)
         raise failures.failure(self.endpoint, status, said, headers, model=model, key=self._key, answered=self.answered)
