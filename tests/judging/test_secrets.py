@@ -1,4 +1,4 @@
-"""Nothing secret leaves: keys are planted wherever a user may put one, and everything written and printed is searched."""
+"""Nothing secret leaves: keys are planted wherever a user may put one, and all that is written or said is searched."""
 
 from __future__ import annotations
 

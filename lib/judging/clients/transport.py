@@ -12,7 +12,7 @@ import time
 import urllib.request
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import certifi
@@ -66,11 +66,12 @@ class Server:
         """The JSON object that a request is answered with. Raises what ``failures.failure`` makes of anything else."""
         status, headers, content = self._request("POST", self.url(path), json.dumps(body).encode(), timeout)
         answer = self._decoded(content)
+        is_good = isinstance(answer, dict) and 200 <= status < 300
+        if is_good and not answer.get("error"):
+            self.answered = True
+            return cast(dict[str, Any], answer)
         said = failures.said_in(answer if isinstance(answer, dict) else self._start(content))
-        if isinstance(answer, dict) and 200 <= status < 300:
-            if not answer.get("error"):
-                self.answered = True
-                return answer
+        if is_good:
             status = int(said.code) if said.code in ("400", "401", "402", "403", "404", "413", "422", "429") else 502
         if status < 400:
             raise self._no_answer(status, headers, said.words)
