@@ -39,8 +39,9 @@ def make(source: Run, folder: Path, n_verdicts: int) -> None:
     """A run with that many verdicts: five judges on each trajectory, texts repeated from the source."""
     texts = cycle([verdict for verdict in source.verdicts() if not verdict.faulty])
     run = Run.create(folder, {}, repeated(source, n_verdicts // JUDGES))
+    ids = run.frames().trajectories["trajectory_id"]
     with (run.folder / "verdicts.jsonl").open("wb") as file:
-        for trajectory_id in run.frames().trajectories["trajectory_id"]:
+        for trajectory_id in ids:
             for judge, verdict in zip(range(JUDGES), texts, strict=False):
                 key = {"trajectory_id": trajectory_id, "judge_id": f"judge-{judge}"}
                 file.write(VERDICTS.spelling.encode(replace(verdict, **key)))

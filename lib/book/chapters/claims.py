@@ -17,7 +17,9 @@ from lib.analysis.scores import is_fixed
 from lib.book.chapters.claims_words import attention_answer, detection_answer, sentence_answer
 from lib.show.text import Prose, prose, said
 from lib.desk.faults import UNSUPPORTED_SENTENCES
+from lib.errors import COMMAND
 from lib.records import Trajectory, Verdict
+from lib.released import wording
 from lib.run.folder import Frames, Run
 
 NAMES = dict(
@@ -97,7 +99,9 @@ def gather(opened: Run, frames: Frames, judges: Sequence[str]) -> ClaimsChapter:
     """Everything that the chapter shows of a run's ``judges``."""
     looking = [judge for judge in judges if judge not in BASELINES]
     rows = joined(frames.trajectories, frames.verdicts, looking)
-    runs, verdicts = opened.trajectories(), [v for v in opened.verdicts() if v.judge_id in looking]
+    told = wording(opened)
+    source = told or opened
+    runs, verdicts = source.trajectories(), [v for v in source.verdicts() if v.judge_id in looking]
     which = claims.sentences_of(runs.values(), NAMES)
     about = [v for v in verdicts if v.trajectory_id in which]
     clean = [v for v in verdicts if not runs[v.trajectory_id].label.faulty]
@@ -107,8 +111,8 @@ def gather(opened: Run, frames: Frames, judges: Sequence[str]) -> ClaimsChapter:
         detection=found,
         sentences=claims.by_sentence(rows, which),
         strata=_strata(rows),
-        spoken=attention(about, runs, UNSUPPORTED_SENTENCES),
-        control=attention(clean, runs, UNSUPPORTED_SENTENCES),
+        spoken=attention(about if told else [], runs, UNSUPPORTED_SENTENCES),
+        control=attention(clean if told else [], runs, UNSUPPORTED_SENTENCES),
         focus=_focus(found),
         miss=None if miss is None else (runs[miss.trajectory_id], miss),
     )
@@ -132,7 +136,11 @@ def _focus(found: pd.DataFrame) -> str | None:
 def miss_caption(miss: tuple[Trajectory, Verdict] | None, names: Mapping[str, str] = NAMES) -> Prose:
     """Which miss is shown in full, and by which rule."""
     if miss is None:
-        return prose("No judge that reads the steps and says why has let an unsupported claim pass in this run.")
+        return prose(
+            "There is none: no judge let such a claim pass with a reason, or the reasons are not here (those of the "
+            "paper's run come with {command:code}).",
+            command=f"{COMMAND} fetch paper",
+        )
     run, verdict = miss
     claim = claims.sentences_of([run], names)[run.trajectory_id]
     return prose(
