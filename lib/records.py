@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta, Struct, field
 
-FaultType = Literal[
+NamedFault = Literal[
     "wrong_tool",
     "hallucinated_argument",
     "skipped_precondition",
@@ -16,7 +16,11 @@ FaultType = Literal[
     "premature_stop",
     "unsupported_claim",
 ]
-FAULT_TYPES: tuple[FaultType, ...] = get_args(FaultType)
+FAULT_TYPES: tuple[NamedFault, ...] = get_args(NamedFault)
+"""What judges are told of and asked to name, and what the judged set holds; the order is that of every table."""
+
+FaultType = NamedFault
+"""All faults that a trajectory may have; one that judges are not told of stands here beside: Literal[NamedFault, …]."""
 
 Stratum = Literal["happy", "restocking", "expired", "non_refundable", "wrong_customer", "already_refunded"]
 STRATA: tuple[Stratum, ...] = get_args(Stratum)

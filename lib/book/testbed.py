@@ -29,7 +29,7 @@ class Case(Struct, frozen=True):
 def cases(seed: int) -> Iterator[Case]:
     """Every fault on the first instance of every stratum that can carry it, by fault, then by stratum."""
     instances = Instances(seed, len(STRATA))
-    for fault in FAULT_TYPES:
+    for fault in FAULTS:
         for instance in instances:
             if instance.stratum in FAULTS[fault].carriers:
                 yield Case(instance.stratum, fault, solve(instance), inject(instance, fault, seed))
@@ -49,22 +49,22 @@ def aligned(clean: list[Step], faulty: list[Step]) -> list[tuple[Step | None, St
 def fit_table(seed: int) -> pd.DataFrame:
     """What becomes of the outcome: one row per fault, one column per stratum, a dash where the fault does not fit."""
     found = {(case.fault, case.stratum): _survival(case.faulty) for case in cases(seed)}
-    table = [[found.get((fault, stratum), "–") for stratum in STRATA] for fault in FAULT_TYPES]
-    return pd.DataFrame(table, index=pd.Index(FAULT_TYPES, name="fault"), columns=list(STRATA))
+    table = [[found.get((fault, stratum), "–") for stratum in STRATA] for fault in FAULTS]
+    return pd.DataFrame(table, index=pd.Index(list(FAULTS), name="fault"), columns=list(STRATA))
 
 
 def definitions(seed: int) -> pd.DataFrame:
     """The six faults: what the edit does, and whether the outcome survives it."""
     survival = fit_table(seed)
     outcomes = [" or ".join(sorted(set(row) - {"–"}, reverse=True)) for row in survival.to_numpy()]
-    rows = {"what is edited": [FAULTS[fault].words for fault in FAULT_TYPES], "the fault is": outcomes}
+    rows = {"what is edited": [FAULTS[fault].words for fault in FAULTS], "the fault is": outcomes}
     return pd.DataFrame(rows, index=survival.index)
 
 
 def side_by_side(seed: int) -> Html:
     """All cases as one block. ``testbed.js`` lets the reader choose; without it the first case of each fault shows."""
     found = list(cases(seed))
-    examples = {fault: next(case for case in found if case.fault == fault) for fault in FAULT_TYPES}
+    examples = {fault: next(case for case in found if case.fault == fault) for fault in FAULTS}
     shown = "".join(_case_html(case, case is examples[case.fault]) for case in found)
     text = "\n\n".join(_case_text(case) for case in examples.values())
     return Html(f'<div class="testbed">{shown}</div>', text)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection
+from typing import cast
 
 from msgspec import Struct
 
 from lib.desk.environment import REFUND_STRATA, Instance, Move
 from lib.desk.oracle import REPLY_STEP, moves_of
-from lib.records import STRATA, Stratum, ToolCall, Trajectory
+from lib.records import STRATA, FaultType, Stratum, ToolCall, Trajectory
 
 POLICY_STEP, CHECK_STEP, ACTION_STEP = 2, 3, 4
 INVENTED_SKUS = ("BUNDLE", "WARRANTY", "GIFT")
@@ -41,14 +42,14 @@ class Fault(Struct, frozen=True):
     words: str
 
 
-FAULTS: dict[str, Fault] = {}
+FAULTS: dict[FaultType, Fault] = {}
 
 
 def fault(words: str, carriers: Collection[Stratum] = STRATA) -> Callable[[Editor], Editor]:
-    """Enters an edit under its function's name, which must be one of ``lib.records.FAULT_TYPES``."""
+    """Enters an edit under its function's name, which must be a ``lib.records.FaultType``."""
 
     def enter(edit: Editor) -> Editor:
-        FAULTS[edit.__name__] = Fault(edit, frozenset(carriers), words)
+        FAULTS[cast(FaultType, edit.__name__)] = Fault(edit, frozenset(carriers), words)
         return edit
 
     return enter

@@ -7,7 +7,6 @@ import pytest
 from lib.show.text import Html
 from lib.book.testbed import Case, aligned, cases, definitions, fit_table, side_by_side
 from lib.desk.faults import FAULTS
-from lib.records import FAULT_TYPES
 
 CASES = list(cases(7))
 
@@ -17,7 +16,7 @@ def case_of(fault: str, stratum: str) -> Case:
 
 
 def test_every_fault_is_there_for_every_stratum_that_can_carry_it():
-    fits = [(fault, stratum) for fault in FAULT_TYPES for stratum in FAULTS[fault].carriers]
+    fits = [(fault, stratum) for fault in FAULTS for stratum in FAULTS[fault].carriers]
     assert sorted((case.fault, case.stratum) for case in CASES) == sorted(fits)
     assert fit_table(7).loc["ignored_observation"].tolist() == ["–", "loud", "–", "–", "–", "–"]
     assert fit_table(7).loc["skipped_precondition"].tolist() == ["silent", "loud", "–", "–", "–", "–"]
@@ -34,7 +33,7 @@ def test_each_fault_is_defined_and_said_to_be_silent_or_loud():
 def test_one_case_of_each_fault_is_readable_without_a_script():
     html = side_by_side(7).html
     assert html.count("<section") == len(CASES)
-    assert html.count("<section") - html.count(" hidden>") == len(FAULT_TYPES)
+    assert html.count("<section") - html.count(" hidden>") == len(FAULTS)
 
 
 def test_a_deleted_step_faces_a_gap_and_a_replaced_one_faces_its_original():

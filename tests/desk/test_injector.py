@@ -6,6 +6,7 @@ import re
 import tracemalloc
 from collections import Counter
 from itertools import islice
+from typing import get_args
 
 import pytest
 
@@ -39,7 +40,7 @@ def mutants(fault: FaultType, n: int = 60) -> list[tuple[Trajectory, Trajectory]
     return [(solve(host), inject(host, fault, SEED)) for host in hosts]
 
 
-@pytest.mark.parametrize("fault", FAULT_TYPES)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_has_its_step_its_length_and_its_survival(fault: FaultType) -> None:
     _, step, length, survives = TABLE[fault]
     for parent, mutant in mutants(fault):
@@ -52,7 +53,7 @@ def test_a_fault_has_its_step_its_length_and_its_survival(fault: FaultType) -> N
         assert mutant.trajectory_id == f"{parent.instance_id}-{fault}"
 
 
-@pytest.mark.parametrize("fault", FAULT_TYPES)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_mutant_is_its_parent_up_to_the_labelled_step_and_differs_there(fault: FaultType) -> None:
     for parent, mutant in mutants(fault):
         step = mutant.label.failure_step
@@ -63,7 +64,7 @@ def test_a_mutant_is_its_parent_up_to_the_labelled_step_and_differs_there(fault:
         assert mutant.goal == parent.goal
 
 
-@pytest.mark.parametrize("fault", FAULT_TYPES)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_mutant_replays_to_its_own_observations_and_survival(fault: FaultType) -> None:
     for _, mutant in mutants(fault):
         instance = Instances(SEED, 60)[int(mutant.instance_id[-5:])]
@@ -136,7 +137,7 @@ def amount_paid(trajectory: Trajectory) -> float | None:
     return next((s.observation.data["refunded_eur"] for s in trajectory.steps if s.call.tool == "issue_refund"), None)
 
 
-@pytest.mark.parametrize("fault", FAULT_TYPES)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_refused_where_it_does_not_fit(fault: FaultType) -> None:
     assert FAULTS[fault].carriers == TABLE[fault][0]
     for instance in Instances(SEED, 6):
@@ -233,5 +234,15 @@ def test_iterating_holds_one_trajectory_at_a_time() -> None:
 
 
 def test_the_catalogue_has_one_entry_a_type_in_the_order_of_every_table() -> None:
-    assert tuple(FAULTS) == FAULT_TYPES
+    assert tuple(FAULTS)[:6] == FAULT_TYPES
+    assert set(FAULTS) == set(get_args(FaultType)) == set(TABLE)
     assert all(entry.words.endswith(".") and entry.carriers <= EVERYWHERE for entry in FAULTS.values())
+
+
+def test_a_judged_set_may_hold_chosen_faults_only() -> None:
+    chosen = JudgedSet(40, SEED, ["premature_stop", "wrong_tool"])
+    assert Counter(cell_of(item.label) for item in chosen) == {
+        "clean": 10,
+        "premature_stop/loud": 15,
+        "wrong_tool/silent": 15,
+    }
