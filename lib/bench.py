@@ -31,3 +31,13 @@ def open(run: str | Path | Run, judges: Sequence[str] | None = None, reps: int =
     changed = changed_views(opened.trajectories().values(), seed_of(opened.manifest))
     frame = tidy(trajectories, verdicts, own, changed)
     return Bench(frame, own, opened.name, opened.verdict_checksum(), reps, seed)
+
+
+def members(run: str | Path | Run) -> dict[tuple[str, str], list[tuple[bool, float]]]:
+    """What the members of ensembles said, by (judge, trajectory): flagged, and stated confidence; where kept."""
+    opened = run if isinstance(run, Run) else Run.open(run)
+    return {
+        (verdict.judge_id, verdict.trajectory_id): [(member.faulty, member.confidence) for member in verdict.members]
+        for verdict in opened.verdicts()
+        if verdict.members
+    }

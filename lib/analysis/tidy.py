@@ -95,6 +95,12 @@ def tidy(
     return frame[list(COLUMNS)]
 
 
+def in_judge_order(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of ``table`` with judges as they come in ``rows``, otherwise as they are."""
+    rank = {judge: place for place, judge in enumerate(dict.fromkeys(rows["judge"]))}
+    return table.sort_values("judge", key=lambda ids: ids.map(rank), kind="stable", ignore_index=True)
+
+
 def _changed(
     view: pd.Series, trajectory: pd.Series, faulty: np.ndarray, changed: Mapping[str, Mapping[str, bool | None]]
 ) -> pd.Series:

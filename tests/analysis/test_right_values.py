@@ -11,9 +11,11 @@ import pytest
 from scipy.stats import binomtest, fisher_exact
 
 from lib import RUNS, bench
-from lib.analysis import base_rate, power, ranking, significance
+from lib.analysis import base_rate, ensembles, naming, power, ranking, reliability, significance
 from lib.analysis.bench import Bench
+from lib.analysis.floor import floor
 from lib.analysis.shares import codes, shares
+from lib.errors import UserError
 
 OUTCOME, STEP, ENSEMBLE = "outcome:qwen2.5:14b", "step:qwen2.5:14b", "selfcons3:qwen2.5:14b"
 SMALL = "outcome:qwen2.5-coder:1.5b"
@@ -39,14 +41,11 @@ def by_fault(board: Bench, judge: str) -> pd.DataFrame:
 
 
 def test_votes_that_fall_anyhow_within_cells_leave_nearly_as_many_faults_unflagged_as_there_are(paper: Bench) -> None:
-    own = of(paper, ENSEMBLE)
-    own = own[own["faulty"]]
-    agreeing = np.rint(own["confidence"] * 3).to_numpy(int)
-    votes = np.where(own["flagged"], agreeing, 3 - agreeing)
-    expected = significance.never_flagged(votes, 3, codes(own["cell"]))
-    assert (votes == 0).sum() == 32
-    assert expected.mean() == pytest.approx(24.7, abs=0.1)
-    assert (expected >= 32).mean() < 0.001
+    found = ensembles.missed_by_all(ensembles.votes(paper.verdicts, paper.about, {})).iloc[0]
+    assert (found["judge"], found["faults"], found["k"], found["missed"]) == (ENSEMBLE, 300, 3, 32)
+    assert found["expected"] == pytest.approx(24.7, abs=0.1)
+    assert found["most"] in (31, 32)
+    assert found["p"] < 0.001
 
 
 def test_seven_discordant_trajectories_do_not_tell_the_ensemble_from_one_pass(paper: Bench) -> None:
@@ -190,3 +189,54 @@ def test_groups_that_share_one_rate_are_not_told_apart() -> None:
     assert significance.heterogeneity([2, 1, 1, 0], [9, 8, 8, 8]) > 0.5
     assert significance.heterogeneity([12, 0, 0], [12, 12, 12]) < 1e-3
     assert np.isnan(significance.heterogeneity([0, 0], [5, 5]))
+
+
+def test_naming_one_step_each_time_comes_close_to_the_small_ensemble(local: Bench) -> None:
+    found = naming.commonest_step(local.verdicts).set_index("judge").loc["selfcons3:qwen2.5-coder:1.5b"]
+    assert (found["step"], found["n"]) == (3, 32)
+    assert (found["exact"], found["always"]) == (14 / 32, 13 / 32)
+
+
+def test_with_the_two_blurry_types_merged_the_ensemble_leads_and_neither_difference_is_clear(paper: Bench) -> None:
+    merged = paper.score(["type_macro_f1_merged"]).set_index("judge")["value"]
+    assert (merged[ENSEMBLE], merged[STEP]) == (pytest.approx(0.711, abs=5e-4), pytest.approx(0.688, abs=5e-4))
+    paired = paper.paired(ENSEMBLE, STEP, ["type_macro_f1", "type_macro_f1_merged"])
+    assert set(paired["reading"]) == {"not told apart"}
+
+
+def test_a_judge_that_only_flags_refunds_is_not_above_the_floor(paper: Bench) -> None:
+    v = paper.verdicts[paper.verdicts["judge"] == OUTCOME]
+    refunds = Bench(v.assign(flagged=v["stratum"].isin(["happy", "restocking"])), {OUTCOME: paper.about[OUTCOME]})
+    assert floor(refunds)["grade"].item() == "not shown"
+
+
+def test_the_floor_is_graded_within_strata_and_withheld_for_replies_unread(paper: Bench, local: Bench) -> None:
+    grades = floor(paper).set_index("judge")["grade"].to_dict()
+    assert grades.pop("step:llama3.1:8b") == "not shown"
+    assert set(grades.values()) == {"above"}
+    table = floor(local).set_index("judge")
+    assert table.loc[SMALL, "p"] == pytest.approx(0.21, abs=0.006)
+    assert table.loc[SMALL, "grade"] == "not shown"
+    assert table.loc["coin", "grade"] == "a baseline"
+    assert table.loc["outcome:qwen2.5-coder:0.5b", "grade"] == "withheld: most replies unread"
+
+
+def test_calibration_stands_beside_what_a_calibrated_judge_would_have(paper: Bench) -> None:
+    table = reliability.calibration(paper.verdicts).set_index("judge")
+    assert (table["calibrated_ece"] > 0).all()
+    assert table.loc[ENSEMBLE, "ece"] > table.loc[ENSEMBLE, "calibrated_high"]
+    assert table.loc[STEP, "skill"] == pytest.approx(-0.015, abs=5e-4)
+    curve = reliability.reliability(paper.verdicts)
+    assert curve.groupby("judge")["n"].sum().eq(400).all()
+
+
+def test_votes_of_kept_members_count_and_an_even_majority_is_refused(local: Bench) -> None:
+    judge = "selfcons3:qwen2.5-coder:1.5b"
+    own = of(local, judge)
+    kept = {(judge, name): [(True, 0.9), (False, 0.6), (False, 0.6)] for name in own["trajectory"]}
+    table = ensembles.votes(local.verdicts, local.about, kept)
+    assert (table["yes"] == 1).all()
+    assert table["flip_rate"].iloc[0] == pytest.approx(2 / 3)
+    assert ensembles.majority_at(table).set_index("k")["recall"].to_dict() == {1: pytest.approx(1 / 3), 3: 0}
+    with pytest.raises(UserError, match="odd number of members, not 2"):
+        ensembles.majority_at(table, [2])
