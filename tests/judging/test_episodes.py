@@ -163,7 +163,7 @@ def test_every_kind_of_episode_is_kept_and_read_again(run: Run) -> None:
         *(odd % "1e999", odd % "NaN", odd % ("1" * 400), acts("reply", text=r"\ud800")),
         *rightly(3),
     ]
-    assert collect(run, Script(replies), 4) == Collected(kept=4, not_ok=0, failures=0)
+    assert collect(run, Script(replies), 4) == Collected(kept=4)
     labels = [episode.label for episode in run.episodes().values()]
     assert labels[:2] == [Label(True, None, None, False), Label(True, None, "premature_stop", False)]
     assert [label.faulty for label in labels] == [True, True, True, False]
@@ -178,7 +178,7 @@ def test_a_second_start_plays_only_what_is_missing_and_retries_what_failed(run: 
     [failure] = run.failures()
     assert (failure["trajectory_id"], failure["judge_id"]) == ("INS-00001-agent", "agent:m")
     again = Script([*rightly(1), *rightly(3)])
-    assert collect(run, again, 4) == Collected(kept=2, not_ok=0, failures=0)
+    assert collect(run, again, 4) == Collected(kept=2)
     assert sorted(run.episodes()) == [f"INS-{index:05d}-agent" for index in range(4)]
     assert again.replies == []
     assert run.verdicts() == []
