@@ -234,6 +234,7 @@
   startTables();
   startCode();
   startScrolling();
+  document.addEventListener("toggle", startScrolling, true); // what was folded has no width until it is opened
   printInLight();
   startCharts();
 })();
