@@ -21,9 +21,10 @@ def open(run: str | Path | Run, judges: Sequence[str] | None = None, reps: int =
     Raises:
         UserError: no such run, a broken file, a judge that it does not have.
     """
-    if reps < 1:
-        raise UserError(f"reps must be at least 1, not {reps}")
-    opened = run if isinstance(run, Run) else Run.open(run)
+    for name, number, least in (("reps", reps, 1), ("seed", seed, 0)):
+        if not isinstance(number, int) or number < least:
+            raise UserError(f"{name} must be a whole number from {least} on, not {number!r}")
+    opened = run if isinstance(run, Run) else Run.open(str(run))
     trajectories, verdicts = opened.frames(text=False)
     abouts = opened.judges(verdicts)
     present = {judge: about for judge, about in abouts.items() if (verdicts["judge_id"] == judge).any()}

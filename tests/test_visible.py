@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from lib.show.tables import Table
+from lib.show import table
 from lib.visible import to_csv
 
 FORMULAS = ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-cmd", "\t=1"]
@@ -17,7 +17,7 @@ def test_a_judge_id_that_looks_like_a_formula_is_none_in_csv(text: str) -> None:
     rows = pd.read_csv(pd.io.common.StringIO(to_csv(frame)))
     assert rows.columns.tolist() == ["judge_id", f"'{text}"]
     assert rows.iloc[0].tolist() == [f"'{text}", -0.5]
-    shown = Table(frame.set_index("judge_id"), "A caption.").to_csv()
+    shown = table(frame.set_index("judge_id"), "A caption.").to_csv()
     assert f"'{text}" in shown.replace('"', "")
 
 

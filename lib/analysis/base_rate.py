@@ -74,6 +74,16 @@ def at_base_rate(
     )
 
 
+def gates(frame: pd.DataFrame, base_rate: float, miss_cost: float = 1.0) -> pd.DataFrame:
+    """Every judge as a gate: frame judge, precision, low, high, cost, pays_from, pays_to of ``at_base_rate``."""
+    fields = ["judge", "precision", "low", "high", "cost", "pays_from", "pays_to"]
+    rows = []
+    for judge, own in frame.groupby("judge", sort=False):
+        at = at_base_rate(own, base_rate, miss_cost, reps=1)
+        rows.append([judge, *at.precision[:3], at.cost.value, at.pays_from, at.pays_to])
+    return pd.DataFrame(rows, columns=fields)
+
+
 def _precision(rates: Shares, base_rate: float) -> tuple[float, float, float]:
     """From recall / false-alarm rate and its interval (Donner and Zou, Stat. Methods in Medical Research 21, 2012)."""
     (r, f), (rl, fl), (ru, fu) = rates.value, rates.low, rates.high

@@ -27,7 +27,8 @@ PAIRED_FIELDS = ["a", "b", "metric", "value", "low", "high", "n", "reading"]
 class Judged:
     """One judge: what it says of itself, and its metrics by name (``judge.silent_recall``).
 
-    ``silent``, ``loud`` and ``clean`` are the shares flagged of each.
+    ``silent``, ``loud`` and ``clean`` are the shares flagged of each. A judge that the run does not have has no id, and
+    no value in any metric.
     """
 
     id: str
@@ -40,6 +41,8 @@ class Judged:
         metric = SURVIVAL_METRICS.get(name, name)
         if metric in self.metrics:
             return self.metrics[metric]
+        if not self.id and name not in self.about.__struct_fields__:
+            return Estimate(float("nan"))
         if name in self.about.__struct_fields__:
             return getattr(self.about, name)
         raise UserError(f"no metric {name}; there are {', '.join([*SURVIVAL_METRICS, *self.metrics])}")
@@ -90,14 +93,17 @@ class Bench:
         return Judged(judge, self.about[judge], self._judged[judge])
 
     def pair(self, a: str, b: str) -> tuple[Judged, Judged]:
-        """Two judges, by id or kind; kinds are those of one model, the first in the run that has both."""
+        """Two judges, by id or kind; kinds are those of one model, the first in the run that has both.
+
+        Where no model has both, two judges without id and values: a chapter then has nothing to say of them.
+        """
         if a in self.about or b in self.about:
             return self.judge(a), self.judge(b)
         for first, one in self.about.items():
             for second, other in self.about.items():
                 if one.kind == a and other.kind == b and one.model == other.model:
                     return self.judge(first), self.judge(second)
-        raise UserError(f"no model of this run is judged as {a} and as {b}; judges: {', '.join(self.about)}")
+        return Judged("", About(kind=a), {}), Judged("", About(kind=b), {})
 
     def pairs(self, a: str, b: str) -> list[tuple[str, str]]:
         """Ids of the judges of kind ``a`` and of kind ``b`` that ask one model, for every model that has both."""
@@ -166,7 +172,10 @@ class Bench:
         Returns:
             Frame a, b, metric, value, low, high, n (trajectories), reading.
         """
-        first, second, wanted = self._find(a), self._find(b), self._metrics(metrics)
+        wanted = self._metrics(metrics)
+        if not (a and b):  # judges that ``pair`` did not find
+            return pd.DataFrame([[a, b, name, *[np.nan] * 3, 0, "too few"] for name in wanted], columns=PAIRED_FIELDS)
+        first, second = self._find(a), self._find(b)
         found = self._both(first, second)
         fixed = self._fixed(first) and self._fixed(second)
         unread = max(found.unread)

@@ -1,1 +1,1 @@
-"""The book: notebooks are published, pages are built, charts are drawn without a network."""
+"""The book: notebooks are executed, pages are built, charts are drawn without a network."""

@@ -16,13 +16,13 @@ from typing import Any
 
 import pandas as pd
 
-from lib.book.layout import PUBLISHED, Shown
+from lib.book.layout import PAPER, Shown
 from lib.desk.checker import check
 from lib.fetch import ORIGINAL, is_fetched
 from lib.records import FAULT_TYPES, STRATA, About, Judgement, Step, Trajectory, Verdict, stratum_of
 from lib.run.folder import Run
 from lib.show.style import judge_scales
-from lib.show.text import call_text, observation_text
+from lib.show.trajectory import call_text, observation_text
 
 FOLDER = "explorer-data"
 PART_BYTES = 64_000
@@ -39,16 +39,13 @@ def write_explorer(html: Path, shown: Sequence[Shown]) -> None:
 
     Args:
         html: the folder with the book's pages.
-        shown: the runs to offer, the first one at first; one that is not here (folder None) is only named.
+        shown: the runs to offer, the first one at first.
     """
     folder = html / FOLDER
     runs: list[dict[str, Any]] = []
     files: dict[str, bytes] = {}
     for one in shown:
-        if one.folder is None:
-            runs.append({"name": one.name})
-            continue
-        run = Run.open(ORIGINAL if one.name == PUBLISHED and is_fetched() else one.folder)
+        run = Run.open(ORIGINAL if one.name == PAPER and is_fetched() else one.folder)
         for name, found in ((one.name, run_files), (one.name + EPISODES, episode_files)):
             if of_run := found(name, run):
                 version = hashlib.sha256(b"".join(of_run.values())).hexdigest()[:12]

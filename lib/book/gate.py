@@ -22,7 +22,7 @@ DIGITS = 6
 
 def write_gate(html: Path, shown: Sequence[Shown]) -> None:
     """Write the gate's data into a built book as a script, since a page opened from a file can't fetch anything."""
-    runs = [of_run(one.name, Run.open(one.folder)) for one in shown if one.folder is not None]
+    runs = [of_run(one.name, Run.open(one.folder)) for one in shown]
     text = json.dumps(runs, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     (html / "_static" / "gate-data.js").write_text(f"window.gateData={text};\n", encoding="ascii")
 

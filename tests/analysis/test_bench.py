@@ -94,3 +94,10 @@ def test_scores_are_the_same_bytes_for_the_same_seed_and_do_not_depend_on_which_
     whole = bench.open(RUNS / "paper", reps=300).score()
     alone = bench.open(RUNS / "paper", judges=[STEP], reps=300).score()
     pd.testing.assert_frame_equal(whole[whole["judge"] == STEP].reset_index(drop=True), alone, rtol=1e-12)
+
+
+def test_a_pair_that_no_model_has_is_two_judges_without_values(paper: Bench) -> None:
+    a, b = paper.pair("direct", "step")
+    assert (a.id, b.id, a.model) == ("", "", None)
+    assert np.isnan(a.silent.value)
+    assert paper.paired(a.id, b.id, ["recall"])["reading"].tolist() == ["too few"]

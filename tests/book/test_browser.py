@@ -135,7 +135,7 @@ def test_search_finds_a_fault_type_offline_and_shows_the_words_around_it(built: 
 
 
 def test_the_testbeds_case_is_chosen_with_the_keyboard_and_is_in_its_address(built: Path, visit: Visit) -> None:
-    page = visit.open(built / "book/pages/testbed.html")
+    page = visit.open(built / "book/paper/testbed.html")
     shown = page.locator(".testbed-case:not([hidden])")
     page.get_by_label("Fault").focus()
     page.keyboard.type("ignored")
@@ -155,7 +155,7 @@ def test_the_testbeds_case_is_chosen_with_the_keyboard_and_is_in_its_address(bui
 def test_without_a_script_one_case_of_each_fault_is_shown(built: Path, browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto((built / "book/pages/testbed.html").as_uri())
+    page.goto((built / "book/paper/testbed.html").as_uri())
     shown = page.locator(".testbed-case:not([hidden])")
     assert [one.get_attribute("data-fault") for one in shown.all()] == list(FAULT_TYPES)
     assert shown.first.is_visible()

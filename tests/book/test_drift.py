@@ -17,11 +17,11 @@ import pytest
 
 from lib import ROOT, RUNS
 from lib.show.style import MIME
-from lib.book.publish import parameters_of
-from lib.book.refresh import committed
+from lib.book.notebooks import default_run
+from tests.notebook import ALL
 
 CHANGES = 20
-ON_LOCAL = [path for path in committed() if parameters_of(path).get("run") == "local"]
+ON_PAPER = [path for path in ALL if default_run(path) == "paper"]
 
 
 def flip(verdict: dict[str, Any]) -> None:
@@ -47,8 +47,8 @@ EDITS: list[Callable[[dict[str, Any]], None]] = [flip, move_step, rename_type, n
 
 def changed_run(folder: Path, rng: random.Random, edit: Callable[[dict[str, Any]], None]) -> Path:
     """A copy of the shipped run, called the same, with one random verdict edited."""
-    copied = folder / "local"
-    shutil.copytree(RUNS / "local", copied)
+    copied = folder / "paper"
+    shutil.copytree(RUNS / "paper", copied)
     path = copied / "verdicts.jsonl"
     lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     at = rng.randrange(len(lines))
@@ -63,7 +63,7 @@ def on_run(source: Path, run: Path, target: Path) -> None:
     """The committed notebook with its stored outputs, but reading ``run``."""
     notebook = nbformat.read(source, as_version=4)
     cell = next(c for c in notebook.cells if "parameters" in c.metadata.get("tags", []))
-    cell.source = cell.source.replace('run = "local"', f"run = {str(run)!r}")
+    cell.source = cell.source.replace('run = "paper"', f"run = {str(run)!r}")
     assert str(run) in cell.source
     nbformat.write(notebook, target)
 
@@ -88,11 +88,11 @@ def test_twenty_random_changes_and_a_stale_chart_all_fail_nbval_and_an_unchanged
     notebooks.mkdir()
     for i in range(CHANGES):
         run = changed_run(tmp_path / f"{i:02d}", rng, EDITS[i % len(EDITS)])
-        on_run(ON_LOCAL[i % len(ON_LOCAL)], run, notebooks / f"change_{i:02d}.ipynb")
-    assert any(stale_chart(source, notebooks / "stale.ipynb") for source in ON_LOCAL)
-    unchanged = tmp_path / "unchanged" / "local"
-    shutil.copytree(RUNS / "local", unchanged)
-    on_run(ON_LOCAL[0], unchanged, notebooks / "unchanged.ipynb")
+        on_run(ON_PAPER[i % len(ON_PAPER)], run, notebooks / f"change_{i:02d}.ipynb")
+    assert any(stale_chart(source, notebooks / "stale.ipynb") for source in ON_PAPER)
+    unchanged = tmp_path / "unchanged" / "paper"
+    shutil.copytree(RUNS / "paper", unchanged)
+    on_run(ON_PAPER[0], unchanged, notebooks / "unchanged.ipynb")
     failures = nbval(notebooks, tmp_path / "report.xml")
     assert failures.pop("unchanged") == 0
     assert len(failures) == CHANGES + 1

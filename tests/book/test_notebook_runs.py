@@ -1,79 +1,74 @@
-"""The chapters on other runs than the shipped one: the paper's, and one that no model has judged."""
+"""Every notebook runs on runs that hold little, nothing, or what a hostile judge calls itself."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import nbformat
 import pytest
-from msgspec.structs import asdict
+from tests.notebook import ALL, Shown, run_on
 
-from lib import ROOT
-from lib.book.publish import parameters_of, publish
+from lib.book.notebooks import default_run
 from lib.desk.injector import JudgedSet
-from lib.judging.roster import MODEL_FREE
-from lib.records import Verdict, view_of
+from lib.errors import UserError
+from lib.records import Trajectory, Verdict
 from lib.run.folder import Run
 from lib.trajectories import VERDICTS
 
-PUBLISHED = ROOT.parent / "shared" / "published"
-CHAPTERS = [ROOT / "notebooks" / f"{name}.ipynb" for name in ("0_results", "1_blind_spot", "7_calibration_and_cost")]
-chapters = pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+EVIL = "</script><img src=x onerror=alert(1)>"
+ON_PAPER = [path for path in ALL if default_run(path) == "paper"]
 
 
-def shown(chapter: Path, run: Path, folder: Path, **parameters: Any) -> str:
-    """All that a chapter shows on a run, as plain text; few replicates, since no interval is looked at."""
-    target = folder / chapter.name
-    publish(chapter, target, {"run": str(run), "reps": 200, **parameters})
-    outputs = [out for cell in nbformat.read(target, as_version=4).cells for out in cell.get("outputs", [])]
-    assert not [out for out in outputs if out.output_type == "error" or out.get("name") == "stderr"]
-    return "\n".join(out.get("text") or out.data["text/plain"] for out in outputs)
+def make(folder: Path, n: int, judges: dict[str, Callable[[Trajectory], bool | None]]) -> Path:
+    """A run of n trajectories with judges that flag as their functions say; None: not judged."""
+    run = Run.create(folder, {"dataset": {"seed": 3}}, JudgedSet(n, 3))
+    lines = [
+        VERDICTS.spelling.encode(
+            Verdict(trajectory_id=one.trajectory_id, judge_id=judge, faulty=flagged, confidence=0.9, rationale=EVIL)
+        )
+        for judge, flags in judges.items()
+        for one in run.trajectories().values()
+        if (flagged := flags(one)) is not None
+    ]
+    if lines:
+        (folder / "verdicts.jsonl").write_bytes(b"".join(lines))
+    return folder
 
 
 @pytest.fixture(scope="module")
-def unjudged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of 60 trajectories and no verdict."""
-    return Run.create(tmp_path_factory.mktemp("runs") / "unjudged", {"dataset": {"seed": 3}}, JudgedSet(60, 3)).folder
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    place = tmp_path_factory.mktemp("runs")
+    return {
+        "empty": make(place / "empty", 48, {}),
+        "one-sided": make(place / "one-sided", 48, {"own": lambda one: True if one.label.faulty else None}),
+        "tiny": make(place / "tiny", 8, {EVIL: lambda one: True, "gate-v1": lambda one: one.label.faulty}),
+    }
 
 
-@pytest.fixture(scope="module")
-def without_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of 60 trajectories that only judges without a model have judged."""
-    run = Run.create(tmp_path_factory.mktemp("runs") / "plain", {"dataset": {"seed": 3}}, JudgedSet(60, 3))
-    lines = []
-    for name in MODEL_FREE:
-        judge = MODEL_FREE[name]()
-        for trajectory in run.trajectories().values():
-            said = asdict(judge.judge(view_of(trajectory, steps=True)))
-            lines.append(VERDICTS.spelling.encode(Verdict(trajectory_id=trajectory.trajectory_id, judge_id=name, **said)))
-    (run.folder / "verdicts.jsonl").write_bytes(b"".join(lines))
-    return run.folder
+@pytest.mark.parametrize("run", ["empty", "one-sided", "tiny"])
+@pytest.mark.parametrize("source", ON_PAPER, ids=lambda path: path.stem)
+def test_a_notebook_runs_without_a_complaint(source: Path, run: str, runs: dict[str, Path]) -> None:
+    shown = run_on(source, runs[run])
+    assert shown.complaints == []
+    assert_safe(shown)
 
 
-@chapters
-def test_chapter_says_that_a_run_was_not_judged(chapter: Path, unjudged: Path, tmp_path: Path) -> None:
-    assert "This run has no verdicts yet" in shown(chapter, unjudged, tmp_path)
+def assert_safe(shown: Shown) -> None:
+    """No tag of a judge's name in what a browser would take for markup."""
+    for out in shown.outputs:
+        data = out.get("data", {})
+        assert "<img" not in data.get("text/html", "") + data.get("text/markdown", "")
 
 
-@chapters
-def test_chapter_says_that_no_model_judged_the_run(chapter: Path, without_model: Path, tmp_path: Path) -> None:
-    text = shown(chapter, without_model, tmp_path)
-    assert "No model has judged this run" in text
-    assert "always-clean" in text
-
-
-@chapters
-def test_chapter_reproduces_the_paper_on_its_own_run(chapter: Path, without_model: Path, tmp_path: Path) -> None:
-    if not PUBLISHED.is_dir():
-        pytest.skip("the paper's released run is not beside the project (shared/published)")
-    others = {"also": [str(without_model)]} if "also" in parameters_of(chapter) else {}
-    text = shown(chapter, PUBLISHED, tmp_path, reps=10_000, **others)
-    table = text[text.index("Our figures and the paper's") :].split("\n\n")[0].splitlines()[2:]
-    rows = [line for line in table if re.search(r"  (Table|Section|Appendix) ", line)]
-    assert rows
-    assert [line for line in rows if "  yes  " not in line] == []
-    if chapter.stem == "0_results":
-        assert re.search(r"All \d+ published figures are reproduced", text)
-        assert "plain" in text
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"runs": "mine"}, "no parameter runs here. There are: run"),
+        ({"run": 2026}, "There is no run 2026"),
+        ({"judges": ["outcom"]}, "outcom"),
+        ({"reps": "many"}, "reps"),
+    ],
+)
+def test_a_mistyped_parameter_is_refused_in_a_sentence(parameters: dict[str, object], said: str) -> None:
+    with pytest.raises(UserError, match=f"UserError: .*{said}"):
+        run_on(ON_PAPER[0], **{"run": "paper", **parameters})

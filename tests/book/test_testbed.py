@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lib.show.text import Html
+from lib.show.trajectory import Html
 from lib.book.testbed import Case, aligned, cases, definitions, fit_table, side_by_side
 from lib.desk.faults import FAULTS
 
