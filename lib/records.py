@@ -160,9 +160,9 @@ class About(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Verdict(Judgement, frozen=True, kw_only=True):
     """A judgement with its key: one per (trajectory, judge). ``asked_with`` are options other than the judge's own."""
 
+    asked_with: dict[str, Any] | None = None
     trajectory_id: str
     judge_id: str
-    asked_with: dict[str, Any] | None = None
 
 
 _INSTANCE = re.compile(r"INS-([0-9]{5,18})")

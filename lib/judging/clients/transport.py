@@ -164,12 +164,11 @@ class Server:
 
 def _certificates() -> str | None:
     """The authorities' certificates; None where the environment names some, which OpenSSL then reads itself."""
-    for variable in CERTIFICATES:
-        if place := os.environ.get(variable):
-            if not os.path.exists(place):
-                raise UserError(f"{variable} names {place!r}, which does not exist: correct it, or unset it.")
-            return None
-    return certifi.where()
+    named = {variable: os.environ[variable] for variable in CERTIFICATES if os.environ.get(variable)}
+    for variable, place in named.items():
+        if not os.path.exists(place):
+            raise UserError(f"{variable} names {place!r}, which does not exist: correct it, or unset it.")
+    return None if named else certifi.where()
 
 
 def _through(variable: str, proxy: str, options: dict[str, Any]) -> urllib3.PoolManager:
