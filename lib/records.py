@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta, Struct, field
@@ -190,6 +191,7 @@ def view_of(trajectory: Trajectory, *, steps: bool) -> View:
     return View(token, trajectory.goal, trajectory.final_answer, trajectory.steps if steps else None)
 
 
+@lru_cache(4096)
 def judge_id_fault(judge_id: str) -> str | None:
     """What keeps a text from being a judge's id; None for a good one."""
     if not judge_id.strip():

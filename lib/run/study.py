@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
@@ -20,8 +19,8 @@ from lib.run.lines import Problem, Problems, Spelling, read
 
 Known = Mapping[Hashable, Any]
 ColumnType = Literal["word", "text", "bool", "float", "int", "count"]
-ROWS_AT_ONCE = 20_000
-_DTYPES: dict[str, Any] = {"bool": bool, "float": float, "int": "i8", "count": "i8"}
+ROWS_AT_ONCE = 2_000
+_DTYPES: dict[str, Any] = {"word": "i4", "text": object, "bool": bool, "float": float, "int": "i8", "count": "i8"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,25 +61,21 @@ class Kind:
 
     def table(self, folder: Path, known: Known, *, text: bool = True) -> pd.DataFrame:
         """Records as columns, each key once, holding few records at a time. Raises UserError."""
-        problems = self._problems(folder)
-        frame = self.frame((record for _, record in self._read(folder, known, problems)), text=text)
-        repeated = frame.duplicated(list(self.key))
+        columns = _Columns(self, text=text)
+        for _, record in self._read(folder, known, self._problems(folder)):
+            columns.add(record)
+        repeated = columns.repeated(self.key)
         if repeated.any():
             self.records(folder, known)
-            frame = frame[~repeated].reset_index(drop=True)
-        return frame
+        frame = columns.frame()
+        return frame[~repeated].reset_index(drop=True) if repeated.any() else frame
 
-    def frame(self, records: Iterable[Any], *, text: bool = True) -> pd.DataFrame:
-        """Records as columns; without ``text`` those of texts stay out."""
-        words: dict[str | None, str | None] = {}
-        kept = {name: column for name, column in self.columns.items() if text or column != "text"}
-        parts: dict[str, list[Any]] = {name: [] for name in kept}
-        rows = map(self.row, records)
-        while chunk := list(islice(rows, ROWS_AT_ONCE)):
-            values = dict(zip(self.columns, zip(*chunk, strict=True), strict=True))
-            for name, column in kept.items():
-                parts[name].append(_part(values[name], column, words))
-        return pd.DataFrame({name: _whole(parts.pop(name), column) for name, column in kept.items()})
+    def frame(self, records: Iterable[Any]) -> pd.DataFrame:
+        """Records as columns."""
+        columns = _Columns(self, text=True)
+        for record in records:
+            columns.add(record)
+        return columns.frame()
 
     def _problems(self, folder: Path) -> Problems:
         again = (
@@ -138,18 +133,63 @@ def _contradiction(key: Hashable, first: int, one: Any, two: Any) -> str:
     return f"{name} was given on line {first} already, and differently ({shown})"
 
 
-def _part(values: Sequence[Any], column: ColumnType, words: dict[str | None, str | None]) -> Any:
-    """One column of some rows; equal words are one object."""
-    if column == "count":
-        values = [-1 if value is None else value for value in values]
-    if column == "word":
-        values = [words.setdefault(value, value) for value in values]
-    return np.array(values, dtype=_DTYPES.get(column, object))
+class _Columns:
+    """Records taken apart into growing arrays, some rows at a time; a word is a number until the end."""
+
+    def __init__(self, kind: Kind, *, text: bool) -> None:
+        self._kind = kind
+        self._types = {name: column for name, column in kind.columns.items() if text or column != "text"}
+        self._rows: list[tuple[Any, ...]] = []
+        self._words: dict[str | None, int] = {}
+        self._parts: dict[str, Any] = {
+            name: [] if column == "text" else bytearray() for name, column in self._types.items()
+        }
+
+    def add(self, record: Any) -> None:
+        self._rows.append(self._kind.row(record))
+        if len(self._rows) == ROWS_AT_ONCE:
+            self._pack()
+
+    def repeated(self, key: Sequence[str]) -> Any:
+        """By row, whether its key was there before."""
+        self._pack()
+        number = np.zeros(1, "i8")
+        for name in key:
+            number = number * len(self._words) + _array(self._parts[name], "word")
+        return pd.Series(number).duplicated().to_numpy()
+
+    def frame(self) -> pd.DataFrame:
+        """The table; what it was made of is given up."""
+        self._pack()
+        words = np.array([*self._words], dtype=object)
+        whole = {name: _whole(self._parts.pop(name), column, words) for name, column in self._types.items()}
+        return pd.DataFrame(whole, copy=False)
+
+    def _pack(self) -> None:
+        for name, values in zip(self._kind.columns, zip(*self._rows, strict=True), strict=False):
+            column = self._types.get(name)
+            if column == "text":
+                self._parts[name] += values
+            elif column:
+                self._parts[name] += self._numbers(values, column).tobytes()
+        self._rows.clear()
+
+    def _numbers(self, values: Sequence[Any], column: ColumnType) -> Any:
+        if column == "word":
+            values = [self._words.setdefault(value, len(self._words)) for value in values]
+        elif column == "count":
+            values = [-1 if value is None else value for value in values]
+        return np.array(values, dtype=_DTYPES[column])
 
 
-def _whole(parts: list[Any], column: ColumnType) -> Any:
-    dtype = _DTYPES.get(column, object)
-    values = np.concatenate(parts) if parts else np.array([], dtype=dtype)
+def _array(part: Any, column: ColumnType) -> Any:
+    return np.frombuffer(part, dtype=_DTYPES[column]) if part else np.array([], dtype=_DTYPES[column])
+
+
+def _whole(part: Any, column: ColumnType, words: Any) -> Any:
+    values = np.array(part, dtype=object) if column == "text" else _array(part, column)
     if column == "count":
         return pd.arrays.IntegerArray(np.maximum(values, 0), values < 0)
-    return pd.Series(values, dtype=dtype)
+    if column == "word":
+        values = words[values]
+    return pd.Series(values, dtype=values.dtype, copy=False)
