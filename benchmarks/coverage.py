@@ -20,7 +20,7 @@ from lib.analysis.resample import percentile_interval, replicates
 from lib.analysis.shares import Floats, codes, shares
 from lib.run.folder import Run
 
-SIMULATIONS, BEFORE, REPS = 1_000, 200, 400
+SIMULATIONS, BEFORE, REPS = 1_000, 100, 300
 AT_ONCE = 50
 AIM = 0.93
 

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from lib.analysis.judges import judge_name
-from lib.records import Trajectory, Verdict
+from lib.records import About, Trajectory, Verdict
 
 STEPS = (
     *(r"steps?", r"thoughts?", r"tools?", r"call(?:s|ed|ing)?", r"arguments?", r"observ\w*", r"look(?:s|ed|ing)? up"),
@@ -25,7 +24,7 @@ REPLY = (
     *(r"told", r"promis\w*", r"assert\w*", r"claim(?:s|ed)?", r"close[sd]? the loop", r"closing the loop"),
 )
 PARTS = ("steps only", "both", "reply only", "neither")
-FIELDS = ("judge_id", "trajectory_id", "flagged", "sentences", *PARTS, "names_claim")
+FIELDS = ("judge", "trajectory_id", "flagged", "sentences", *PARTS, "names_claim")
 
 _MARKER = re.compile(r"^\s*(?:[-*•#>]+|\(?\d{1,2}[.):])\s+")
 _END = re.compile(r"(?<=[.!?])[\"'’”)\]]*\s+(?=[\"'‘“(\[]*[A-Z0-9`*-])")
@@ -34,6 +33,11 @@ _STEPS = re.compile(rf"\b(?:{'|'.join(STEPS)})\b", re.IGNORECASE)
 _REPLY = re.compile(rf"\b(?:{'|'.join(REPLY)})\b", re.IGNORECASE)
 STEM, LEAST_WORD = 6, 5
 """Words of at least LEAST_WORD letters are compared by their first STEM letters: ``cancelled`` and ``cancelling``."""
+
+
+def reasons(about: About) -> bool:
+    """Whether a judge's rationale is a model's own words (an ensemble's is a count of votes)."""
+    return about.model is not None and about.members == 1
 
 
 def sentences(rationale: str) -> list[str]:
@@ -65,11 +69,15 @@ def telling_stems(sentence: str, elsewhere: str) -> set[str]:
 
 
 def attention(
-    verdicts: Iterable[Verdict], trajectories: Mapping[str, Trajectory], claims: Sequence[str] = ()
+    verdicts: Iterable[Verdict],
+    trajectories: Mapping[str, Trajectory],
+    abouts: Mapping[str, About],
+    claims: Sequence[str] = (),
 ) -> pd.DataFrame:
     """What the rationale of each verdict speaks of, for judges whose rationale is a model's own words.
 
     Args:
+        abouts: what each judge says of itself.
         claims: sentences that no observation supports, as they may stand in a final answer.
 
     Returns:
@@ -79,7 +87,7 @@ def attention(
     """
     rows = []
     for verdict in verdicts:
-        if not judge_name(verdict.judge_id).reasons or not verdict.rationale.strip():
+        if not reasons(abouts[verdict.judge_id]) or not verdict.rationale.strip():
             continue
         shown = trajectories[verdict.trajectory_id]
         found = sentences(verdict.rationale)
@@ -96,10 +104,10 @@ def attention_shares(frame: pd.DataFrame) -> pd.DataFrame:
     """Sentences of all rationales of a judge together.
 
     Returns:
-        Frame judge_id, rationales, sentences (per rationale), PARTS (shares of sentences), steps, reply (shares that
+        Frame judge, rationales, sentences (per rationale), PARTS (shares of sentences), steps, reply (shares that
         speak of each, so that ``both`` counts in both).
     """
-    groups = frame.groupby("judge_id", sort=False)
+    groups = frame.groupby("judge", sort=False)
     total = groups[["sentences", *PARTS]].sum().astype(float)
     shares = total[list(PARTS)].div(total["sentences"].where(total["sentences"] > 0), axis=0)
     shares.insert(0, "rationales", groups.size())
@@ -109,22 +117,22 @@ def attention_shares(frame: pd.DataFrame) -> pd.DataFrame:
     return shares.reset_index()
 
 
-def commonest_sentences(verdicts: Iterable[Verdict]) -> pd.DataFrame:
+def commonest_sentences(verdicts: Iterable[Verdict], abouts: Mapping[str, About]) -> pd.DataFrame:
     """The sentence that stands in the most rationales of each judge whose rationales are a model's own words.
 
     Returns:
-        Frame judge_id, rationales, sentence (the first, if several are as common), n (rationales that hold it), clean
+        Frame judge, rationales, sentence (the first, if several are as common), n (rationales that hold it), clean
         (how many of those verdicts say clean).
     """
     held: dict[str, list[tuple[list[str], bool]]] = {}
     for verdict in verdicts:
-        if judge_name(verdict.judge_id).reasons and (found := sentences(verdict.rationale)):
+        if reasons(abouts[verdict.judge_id]) and (found := sentences(verdict.rationale)):
             held.setdefault(verdict.judge_id, []).append((list(dict.fromkeys(found)), verdict.faulty))
     rows = []
     for judge, said in held.items():
         sentence, n = Counter(one for found, _ in said for one in found).most_common(1)[0]
         rows.append((judge, len(said), sentence, n, sum(sentence in found and not faulty for found, faulty in said)))
-    return pd.DataFrame(rows, columns=["judge_id", "rationales", "sentence", "n", "clean"])
+    return pd.DataFrame(rows, columns=["judge", "rationales", "sentence", "n", "clean"])
 
 
 def _names_claim(rationale: str, shown: Trajectory, claims: Sequence[str]) -> bool:

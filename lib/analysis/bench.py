@@ -12,6 +12,7 @@ import pandas as pd
 
 from lib.analysis.estimates import Estimate, reading
 from lib.analysis.metrics import Metric, Registry
+from lib.analysis.power import decides, smallest_effect
 from lib.analysis.resample import percentile_interval, replicates
 from lib.analysis.shares import Floats, Shares, codes, shares
 from lib.analysis.trajectory_metrics import TRAJECTORY_METRICS
@@ -20,7 +21,8 @@ from lib.records import About
 
 SURVIVAL_METRICS = {"silent": "silent_recall", "loud": "loud_recall", "clean": "false_alarm_rate"}
 SCORE_FIELDS = ["judge", "metric", "value", "low", "high", "n"]
-PAIRED_FIELDS = ["a", "b", "metric", "value", "low", "high", "n", "reading"]
+COMPARED = ["value", "low", "high", "n", "reading", "smallest", "needed"]
+PAIRED_FIELDS = ["a", "b", "metric", *COMPARED]
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ class Bench:
         """Share of a column among rows where ``between`` is the first of ``values``, minus that where it is the second.
 
         Returns:
-            Frame of ``by``, value, low, high, n (rows of both), reading.
+            Frame of ``by``, value, low, high, n (rows of both), reading, smallest, needed (as of ``paired``).
         """
         _refuse_unknown([column, between, *by], frame.columns, "column")
         kept = frame[frame[column].notna() & frame[between].isin(values)]
@@ -154,11 +156,9 @@ class Bench:
             share = bool(np.isin(hit, (0, 1)).all())
             fixed = all(self._fixed(judge) for judge in own["judge"].unique())
             found = _ratios(own, sides * hit, sides, means=not share, exact=fixed)
-            value, low, high = found.combination([1, -1])
             unread = max(self.unread.get(str(judge), 0.0) for judge in own["judge"].unique())
-            said = reading(value, low, high, fixed=fixed, unread=unread)
-            rows.append([*key, value, *((np.nan, np.nan) if fixed else (low, high)), len(own), said])
-        return pd.DataFrame(rows, columns=[*by, "value", "low", "high", "n", "reading"])
+            rows.append([*key, *_compared(found.combination([1, -1]), len(own), fixed=fixed, unread=unread)])
+        return pd.DataFrame(rows, columns=[*by, *COMPARED])
 
     def score(self, metrics: Sequence[str] | None = None) -> pd.DataFrame:
         """Every metric (or those named) of every judge: frame judge, metric, value, low, high, n."""
@@ -170,7 +170,8 @@ class Bench:
         """Metrics of judge ``a`` minus those of ``b``, on the trajectories that both judged.
 
         Returns:
-            Frame a, b, metric, value, low, high, n (trajectories), reading.
+            Frame a, b, metric, value, low, high, n (trajectories), reading, smallest (the difference that 80 % power
+            would have shown), needed (trajectories that would decide, if the difference is what it seems).
         """
         wanted = self._metrics(metrics)
         if not (a and b):  # judges that ``pair`` did not find
@@ -178,12 +179,10 @@ class Bench:
         first, second = self._find(a), self._find(b)
         found = self._both(first, second)
         fixed = self._fixed(first) and self._fixed(second)
-        unread = max(found.unread)
         rows = []
         for name in wanted:
-            value, low, high = found.difference(name, first, second)
-            said = reading(value, low, high, fixed=fixed, unread=unread)
-            rows.append([first, second, name, value, *((np.nan, np.nan) if fixed else (low, high)), found.n, said])
+            gap = found.difference(name, first, second)
+            rows.append([first, second, name, *_compared(gap, found.n, fixed=fixed, unread=max(found.unread))])
         return pd.DataFrame(rows, columns=PAIRED_FIELDS)
 
     def _both(self, first: str, second: str) -> _Measured:
@@ -242,6 +241,15 @@ class Bench:
 
 AT_ONCE = 20
 """Judges measured together, and kept for their differences: bounds memory, and does not change a figure."""
+
+
+def _compared(estimate: tuple[float, float, float], n: int, *, fixed: bool, unread: float) -> list[Any]:
+    """The cells of COMPARED; no interval, and nothing to be seen, between rules."""
+    value, low, high = estimate
+    said = reading(value, low, high, fixed=fixed, unread=unread)
+    if fixed:
+        return [value, np.nan, np.nan, n, said, np.nan, np.nan]
+    return [value, low, high, n, said, smallest_effect(low, high), decides(value, low, high, n)]
 
 
 def _batches(judges: list[str], size: int) -> Iterator[list[str]]:

@@ -7,15 +7,15 @@ from scipy.optimize import brentq
 from scipy.stats import binom, norm
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from lib.analysis.significance import ALPHA
+from lib.analysis.shares import LEVEL
 
 POWER = 0.8
 
 
 def smallest_effect(low: float, high: float) -> float:
     """The smallest difference that POWER would have shown, from the interval that was found: design effect and all."""
-    spread = (high - low) / 2 / norm.ppf(1 - ALPHA / 2)
-    return float(spread * (norm.ppf(1 - ALPHA / 2) + norm.ppf(POWER)))
+    spread = (high - low) / 2 / norm.ppf((1 + LEVEL) / 2)
+    return float(spread * (norm.ppf((1 + LEVEL) / 2) + norm.ppf(POWER)))
 
 
 def decides(value: float, low: float, high: float, n: int) -> float:
@@ -44,4 +44,4 @@ def smallest_j(faults: int, clean: int, false_alarm_rate: float, design_effect: 
 
 def pairs_needed(tests: int) -> int:
     """One-sided pairs that the exact McNemar test needs to be significant under Holm over so many tests."""
-    return int(np.ceil(1 - np.log2(ALPHA / tests)))
+    return int(np.ceil(1 - np.log2((1 - LEVEL) / tests)))
