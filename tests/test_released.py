@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import lib.released
-from lib import RUNS
+from lib import RUNS, bench
 from lib.analysis.episodes import episode_frame, summary
-from lib.analysis.scores import score
 from lib.desk.checker import check
 from lib.desk.faults import STOPPED_ANSWER
 from lib.records import Trajectory
@@ -28,10 +28,9 @@ def test_the_shipped_folder_is_made_from_the_original_to_the_byte(published: Run
 
 
 def test_every_score_equals_that_of_the_original(published: Run) -> None:
-    ours, theirs = SHIPPED.frames(text=False), published.frames(text=False)
-    one, other = (score(*frames, reps=50, order=RELEASED).to_json() for frames in (ours, theirs))
-    assert len(one["judges"]) == 5
-    assert one == other
+    one, other = (bench.open(run, reps=50).score() for run in (SHIPPED, published))
+    assert one["judge"].nunique() == 5
+    pd.testing.assert_frame_equal(one, other)
 
 
 def test_episodes_count_as_the_originals_and_break_the_same_rules(published: Run) -> None:

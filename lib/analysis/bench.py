@@ -175,7 +175,8 @@ class Bench:
         """
         wanted = self._metrics(metrics)
         if not (a and b):  # judges that ``pair`` did not find
-            return pd.DataFrame([[a, b, name, *[np.nan] * 3, 0, "too few"] for name in wanted], columns=PAIRED_FIELDS)
+            nothing = _compared((np.nan, np.nan, np.nan), 0, fixed=False, unread=0.0)
+            return pd.DataFrame([[a, b, name, *nothing] for name in wanted], columns=PAIRED_FIELDS)
         first, second = self._find(a), self._find(b)
         found = self._both(first, second)
         fixed = self._fixed(first) and self._fixed(second)

@@ -89,7 +89,7 @@ def majority_at(table: pd.DataFrame, sizes: Sequence[int] = (1, 3, 5)) -> pd.Dat
         for k in (k for k in sizes if k <= own["k"].min()):
             flagged = pd.Series(hypergeom.sf(k // 2, own["k"], own["yes"], k), index=own.index)
             parts = [flagged[own["survival"] == survival].mean() for survival in SURVIVALS]
-            found.append([judge, k, flagged[own["faulty"]].mean(), *parts])
+            found.append([judge, k, flagged[own["faulty"].astype(bool)].mean(), *parts])
     return pd.DataFrame(found, columns=["judge", "k", "recall", *SURVIVALS])
 
 
@@ -101,7 +101,7 @@ def missed_by_all(table: pd.DataFrame, reps: int = 5_000, seed: int = 0) -> pd.D
         more), some (missed by one member or more).
     """
     rows = []
-    for judge, own in table[table["faulty"]].groupby("judge", sort=False):
+    for judge, own in table[table["faulty"].astype(bool)].groupby("judge", sort=False):
         k, missed = int(own["k"].max()), int((own["yes"] == 0).sum())
         drawn = never_flagged(own["yes"], k, codes(own["cell"]), reps, seed)
         p = (1 + (drawn >= missed).sum()) / (reps + 1)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
 from lib.analysis.episodes import by_fault_type
 from lib.records import FAULT_TYPES
 from lib.run.manifest import COLLECTIONS
-from lib.show.style import NEUTRAL, PALETTE, heading, labels
 
 PAPER_AGENT = "qwen2.5:14b"
 
@@ -59,59 +57,3 @@ def asked_for(manifest: Mapping[str, Any]) -> int | None:
     collections = manifest.get("episodes", {}).get(COLLECTIONS) or [{}]
     limit = collections[-1].get("limit")
     return limit if type(limit) is int else None
-
-
-def stacked_bars(
-    frame: pd.DataFrame,
-    *,
-    x: str,
-    part: str,
-    x_title: str,
-    y_title: str,
-    categories: Sequence[Any],
-    parts: Sequence[str],
-    title: str,
-    description: str,
-) -> alt.Chart:
-    """Counts over ``x``, each bar made up of ``parts``; frame: the columns named, and ``n``."""
-    whole = int(min(max(frame.groupby(x)["n"].sum().max(), 1), 5))  # no ticks at halves, which would be rounded
-    return (
-        alt.Chart(frame)
-        .mark_bar()
-        .encode(
-            x=alt.X(
-                f"{x}:N", sort=list(categories), title=x_title, axis=alt.Axis(labelAngle=-45, **labels(categories))
-            ),
-            y=alt.Y("n:Q", title=y_title, axis=alt.Axis(tickCount=whole, format="d")),
-            color=_two(part, parts),
-            order=alt.Order("rank:Q"),
-            tooltip=[f"{x}:N", f"{part}:N", "n:Q"],
-        )
-        .transform_calculate(rank=f"indexof({list(parts)!r}, datum.{part})")
-        .properties(width=360, height=200, title=heading(title))
-        .properties(description=description)
-    )
-
-
-def shares_by_type(frame: pd.DataFrame, *, title: str, description: str) -> alt.Chart:
-    """The shares of ``against_injected`` as pairs of bars, one pair a fault type."""
-    sources, kinds = ["injected", "organic"], list(dict.fromkeys(frame["failure_type"]))
-    return (
-        alt.Chart(frame.round(4))
-        .mark_bar()
-        .encode(
-            x=alt.X("share:Q", title="share of the faults", scale=alt.Scale(domain=[0, 1])),
-            y=alt.Y("failure_type:N", sort=kinds, title=None).axis(**labels(kinds)),
-            yOffset=alt.YOffset("source:N", sort=sources),
-            color=_two("source", sources),
-            tooltip=["failure_type:N", "source:N", "n:Q", "silent:Q", "loud:Q", alt.Tooltip("share:Q", format=".2f")],
-        )
-        .properties(width=360, height=alt.Step(24, **{"for": "position"}))
-        .properties(title=heading(title), description=description)
-    )
-
-
-def _two(column: str, parts: Sequence[str]) -> alt.Color:
-    """Grey for the first, a colour for the second: what is asked about stands out."""
-    scale = alt.Scale(domain=list(parts), range=[NEUTRAL, PALETTE[1]])
-    return alt.Color(f"{column}:N", scale=scale, legend=alt.Legend(title=None, orient="bottom", labelLimit=300))

@@ -95,6 +95,12 @@ def tidy(
     return frame[list(COLUMNS)]
 
 
+def reread(frame: pd.DataFrame, *, right: bool) -> pd.DataFrame:
+    """Verdicts with each reply that was not read taken for right (as the label), or for wrong: bounds of a score."""
+    flagged = np.where(frame["unread"], frame["faulty"] == right, frame["flagged"])
+    return frame.assign(flagged=flagged, right=flagged == frame["faulty"])
+
+
 def in_judge_order(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """Rows of ``table`` with judges as they come in ``rows``, otherwise as they are."""
     rank = {judge: place for place, judge in enumerate(dict.fromkeys(rows["judge"]))}

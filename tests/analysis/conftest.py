@@ -1,4 +1,4 @@
-"""Frames for the analysis tests: the paper's released run where it is present, and a small hand-made one."""
+"""A small run made by hand, whose every figure can be counted."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from lib import REFERENCE, ROOT
-from lib.analysis.joined import joined
-from lib.analysis.scores import Scores, score
-from lib.run.folder import Frames, Run
+from lib.analysis.bench import Bench
+from lib.analysis.tidy import tidy
+from lib.records import About
 
-PUBLISHED = ROOT.parent / "shared" / "published"
+OWN = About(kind="own", sees="step")
 
 LABELS = [
     # id, instance, type, step, outcome correct, steps
@@ -51,7 +50,7 @@ def label_frame(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
 def verdicts_of(judge: str, rows: list[tuple[Any, ...]], **columns: Any) -> pd.DataFrame:
     names = ["trajectory_id", "faulty", "failure_step", "failure_type", "confidence"]
     frame = pd.DataFrame(rows, columns=names).astype({"failure_step": "Int64"})
-    usual = {"judge_id": judge, "latency_s": 0.0, "load_s": float("nan"), "status": "ok"}
+    usual = {"judge_id": judge, "latency_s": 0.0, "log_odds": float("nan"), "status": "ok"}
     frame = frame.assign(**{**usual, "prompt_tokens": pd.NA, "completion_tokens": pd.NA, **columns})
     return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
 
@@ -69,34 +68,12 @@ def verdicts() -> pd.DataFrame:
 
 @pytest.fixture
 def rows(labels: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    return joined(labels, verdicts)
+    return tidy(labels, verdicts, {"j": OWN})
 
 
-@pytest.fixture(scope="session")
-def published_run() -> Run:
-    if not PUBLISHED.is_dir():
-        pytest.skip("the paper's released run is not beside the project (shared/published)")
-    return Run.open(PUBLISHED)
-
-
-@pytest.fixture(scope="session")
-def published(published_run: Run) -> Frames:
-    return published_run.frames(text=False)
-
-
-@pytest.fixture(scope="session")
-def published_scores(published: Frames) -> Scores:
-    return score(*published)
-
-
-@pytest.fixture(scope="session")
-def published_rows(published: Frames) -> pd.DataFrame:
-    return joined(*published)
-
-
-@pytest.fixture(scope="session")
-def figures() -> pd.DataFrame:
-    return pd.read_csv(REFERENCE / "trajectory_judge_figures.csv", dtype=str)
+@pytest.fixture
+def board(rows: pd.DataFrame) -> Bench:
+    return Bench(rows, {"j": OWN}, reps=200)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from lib.analysis.attention import (
     speaks_of,
     telling_stems,
 )
-from lib.records import Label, Observation, Step, ToolCall, Trajectory, Verdict
+from lib.records import About, Label, Observation, Step, ToolCall, Trajectory, Verdict
 
 CLAIM = "I have also cancelled the subscription linked to this order."
 ANSWER = "I have refunded order ORD-1."
@@ -28,6 +28,12 @@ def trajectory(name: str, answer: str) -> Trajectory:
     return Trajectory(name, "INS-00000", "Refund order ORD-1.", steps, answer, label)
 
 
+ABOUTS = {
+    "rules": About(kind="rules", fixed=True),
+    "selfcons3:m": About(kind="selfcons", model="m", members=3),
+    **{f"{kind}:m": About(kind=kind, model="m") for kind in ("outcome", "step")},
+    "step:silent": About(kind="step", model="silent"),
+}
 RUNS = {"u": trajectory("u", f"{ANSWER} {CLAIM}"), "c": trajectory("c", ANSWER)}
 
 
@@ -78,27 +84,27 @@ def test_claim_is_named_by_two_words_of_its_own_in_any_form():
         verdict("A subscription is mentioned."),
         verdict("The order was refunded."),
     ]
-    assert attention(said, RUNS, CLAIMS)["names_claim"].tolist() == [True, False, False]
+    assert attention(said, RUNS, ABOUTS, CLAIMS)["names_claim"].tolist() == [True, False, False]
 
 
 def test_on_a_clean_answer_any_of_the_claims_would_count():
     said = [verdict("A courier comes in the morning.", "c"), verdict("The order was refunded.", "c")]
-    assert attention(said, RUNS, CLAIMS)["names_claim"].tolist() == [True, False]
+    assert attention(said, RUNS, ABOUTS, CLAIMS)["names_claim"].tolist() == [True, False]
 
 
 def test_only_words_of_a_model_are_counted():
     judges = ("rules", "selfcons3:m", "outcome:m")
-    found = attention([verdict("The reply is fine.", judge=judge) for judge in judges], RUNS, CLAIMS)
-    assert found["judge_id"].tolist() == ["outcome:m"]
-    assert attention([verdict(" ")], RUNS, CLAIMS).empty
+    found = attention([verdict("The reply is fine.", judge=judge) for judge in judges], RUNS, ABOUTS, CLAIMS)
+    assert found["judge"].tolist() == ["outcome:m"]
+    assert attention([verdict(" ")], RUNS, ABOUTS, CLAIMS).empty
 
 
 def test_shares_are_of_all_sentences_of_a_judge_together():
     said = [verdict("It verified. All is well. The reply is fine."), verdict("The policy supports the answer.")]
-    (row,) = attention_shares(attention(said, RUNS, CLAIMS)).to_dict("records")
+    (row,) = attention_shares(attention(said, RUNS, ABOUTS, CLAIMS)).to_dict("records")
     assert [row[part] for part in PARTS] == [1 / 4] * 4
     assert (row["rationales"], row["sentences"], row["steps"], row["reply"]) == (2, 2, 1 / 2, 1 / 2)
-    assert attention_shares(attention([], RUNS)).empty
+    assert attention_shares(attention([], RUNS, ABOUTS)).empty
 
 
 def test_the_commonest_sentence_is_counted_once_a_rationale_and_with_its_verdicts():
@@ -110,7 +116,7 @@ def test_the_commonest_sentence_is_counted_once_a_rationale_and_with_its_verdict
         verdict("All is well.", judge="rules"),
         verdict("", judge="step:silent"),
     ]
-    assert commonest_sentences(said).to_dict("records") == [
-        {"judge_id": "step:m", "rationales": 3, "sentence": "All is well.", "n": 2, "clean": 1}
+    assert commonest_sentences(said, ABOUTS).to_dict("records") == [
+        {"judge": "step:m", "rationales": 3, "sentence": "All is well.", "n": 2, "clean": 1}
     ]
-    assert commonest_sentences([]).empty
+    assert commonest_sentences([], ABOUTS).empty

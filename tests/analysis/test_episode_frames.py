@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
+from lib import REFERENCE
 from lib.analysis.episodes import (
     by_fault_type,
     by_stratum,
@@ -82,8 +84,9 @@ def test_no_episodes_is_a_row_of_zeros():
     assert set(summary(episode_frame([])).values()) == {0}
 
 
-def test_published_episodes(published_run, figures):
-    counts = summary(episode_frame(published_run.episodes().values()))
+def test_published_episodes(published):
+    figures = pd.read_csv(REFERENCE / "trajectory_judge_figures.csv", dtype=str)
+    counts = summary(episode_frame(published.episodes().values()))
     printed = figures[figures["judge"].str.startswith("episodes:")].set_index("metric")["value"].astype(int)
     assert len(printed) == 7
     assert {name: counts[name] for name in printed.index} == pytest.approx(printed.to_dict())

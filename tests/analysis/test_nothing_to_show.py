@@ -4,37 +4,36 @@ from __future__ import annotations
 
 import pytest
 
-from lib.analysis import agreement, attribution, calibration, capability, episodes, members
-from lib.analysis.joined import joined
-from lib.analysis.scores import score
+from lib.analysis import agreement, ensembles, episodes, naming, ranking, reliability, significance
+from lib.analysis.bench import Bench
+from lib.analysis.floor import floor
 
 ROW_TABLES = [
-    calibration.reliability,
-    calibration.calibration_summary,
-    calibration.confidence_support,
-    attribution.confusion,
-    attribution.type_scores,
-    attribution.step_offsets,
-    agreement.matched_pairs,
+    reliability.reliability,
+    reliability.calibration,
+    reliability.confidence_support,
+    naming.confusion,
+    naming.type_scores,
+    naming.step_offsets,
+    naming.commonest_step,
+    ranking.areas,
+    significance.pairs_with_parents,
     agreement.judge_agreement,
-    agreement.by_stratum,
-    lambda rows: agreement.mcnemar(agreement.matched_pairs(rows)),
+    lambda rows: significance.mcnemar(significance.pairs_with_parents(rows)),
 ]
 
 
 @pytest.mark.parametrize("table", ROW_TABLES)
-def test_tables_of_verdicts_keep_their_columns(labels, verdicts, rows, table):
-    empty = table(joined(labels, verdicts.head(0)))
+def test_tables_of_verdicts_keep_their_columns(rows, table):
+    empty = table(rows.head(0))
     assert empty.empty
     assert list(empty.columns) == list(table(rows).columns)
 
 
-def test_tables_of_members_are_empty(labels):
-    none = members.member_frame([])
-    votes = members.votes(none, labels)
-    for table in (members.vote_distribution, members.majority_at, members.confidence_sources):
-        assert table(votes).empty
-    assert members.shared_misses(none, labels).empty
+def test_tables_of_members_are_empty(rows, board):
+    none = ensembles.votes(rows, board.about, {})
+    for table in (ensembles.flips, ensembles.majority_at, ensembles.missed_by_all):
+        assert table(none).empty
 
 
 def test_tables_of_episodes_are_empty():
@@ -45,5 +44,8 @@ def test_tables_of_episodes_are_empty():
     assert episodes.tool_use(episodes.call_frame([])).empty
 
 
-def test_floor_check_of_no_judges_is_empty(labels, verdicts):
-    assert capability.floor_check(score(labels, verdicts.head(0), reps=5)).empty
+def test_a_bench_without_judges_is_empty(rows):
+    none = Bench(rows.head(0), {}, reps=5)
+    assert none.score().empty
+    assert none.rates(none.verdicts, "flagged").empty
+    assert floor(none).empty

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 from test_episode_frames import EPISODES, episode
 
 from lib.analysis.episodes import episode_frame
-from lib.analysis.organic import against_injected, asked_for, is_papers_agent, most_telling, stacked_bars
+from lib.analysis.organic import against_injected, asked_for, is_papers_agent, most_telling
 from lib.records import Label
 
 
@@ -45,13 +44,3 @@ def test_the_papers_agent_is_known_by_its_model_or_by_the_released_runs_shape():
 )
 def test_how_many_episodes_were_asked_for(manifest, n):
     assert asked_for(manifest) == n
-
-
-@pytest.mark.parametrize(("counts", "ticks"), [([2, 1], 2), ([0, 0], 1), ([40, 12], 5)])
-def test_few_episodes_get_no_ticks_at_halves(counts, ticks):
-    frame = pd.DataFrame({"stratum": ["happy", "expired"], "part": "loud", "n": counts})
-    words = dict.fromkeys(("x_title", "y_title", "title", "description"), "")
-    chart = stacked_bars(
-        frame, x="stratum", part="part", categories=["happy", "expired"], parts=["loud", "silent"], **words
-    )
-    assert chart.to_dict()["encoding"]["y"]["axis"]["tickCount"] == ticks
