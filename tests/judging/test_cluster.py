@@ -88,10 +88,11 @@ def test_failures_on_a_cluster_are_kept_like_any_other(
         command = ["collect", "--run", str(run.folder), "--judge", "outcome", "--model", "m", "--backend", "openai"]
         assert lib(monkeypatch, *command, "--base-url", url, "--cluster", cluster) == 1
         said = capsys.readouterr().err
-        assert "no model 'm' there" in said
+        assert "there is no model 'm'" in said
         assert "Traceback" not in said
         assert [failure["kind"] for failure in run.failures()] == ["context"]
-        assert lib(monkeypatch, *command, "--base-url", url, "--cluster", cluster, "--workers", "4") == 0
+        command += ["--base-url", url, "--cluster", cluster, "--workers", "4"]
+        assert lib(monkeypatch, *command, "--again", "failed") == 0
         assert len(run.verdicts()) == 8
 
 

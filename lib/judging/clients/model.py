@@ -15,6 +15,7 @@ from lib.judging.clients.failures import context_overflow
 from lib.judging.clients.pace import Pace
 from lib.judging.clients.transport import Server
 from lib.judging.reply import storable_text
+from lib.records import Status
 
 DESCRIBE_TIMEOUT = 30.0
 LONGEST_WORD = 200  # characters of a server's own word, such as a finish reason, that a run keeps
@@ -166,6 +167,13 @@ def table(value: Any) -> dict[str, Any]:
 def first(value: Any) -> dict[str, Any]:
     """The first item of a list of objects; empty where there is none."""
     return table(value[0]) if isinstance(value, list) and value else {}
+
+
+def without_text(thought: str, *, cut: bool) -> tuple[str, Status, str]:
+    """What to make of a reply that holds no text but perhaps a thought: text, status and reason."""
+    if cut:
+        return thought, "truncated", "the cap on tokens was used up" + (" by thinking" if thought else "")
+    return thought, "unparseable", "the reply holds a thought and no answer" if thought else "the reply holds no text"
 
 
 def token_logprobs(items: Any) -> tuple[TokenLogprob, ...] | None:

@@ -20,6 +20,7 @@ from lib.judging.clients.model import (
     seconds,
     table,
     token_logprobs,
+    without_text,
     word,
 )
 from lib.judging.clients.pace import Pace
@@ -105,11 +106,7 @@ def _said(answer: dict[str, Any]) -> tuple[str, Any, str | None]:
     if text.strip():
         return text, None, None
     thought = thought if isinstance(thought, str) else ""
-    if answer.get("done_reason") == "length":
-        return thought, "truncated", "the cap on tokens was used up by thinking" if thought else "the cap was used up"
-    if thought:
-        return thought, "unparseable", "the reply holds a thought and no answer"
-    return "", "unparseable", "the reply holds no text"
+    return without_text(thought, cut=answer.get("done_reason") == "length")
 
 
 def _url(host: str) -> str:

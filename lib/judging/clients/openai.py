@@ -19,6 +19,7 @@ from lib.judging.clients.model import (
     seconds,
     table,
     token_logprobs,
+    without_text,
     word,
 )
 from lib.judging.clients.pace import Pace
@@ -125,11 +126,7 @@ def _said(choice: dict[str, Any]) -> tuple[str, Any, str | None]:
     if call := _call(message):
         return call, None, "the reply came in a tool call"
     thought = thought or next((message[name] for name in THOUGHTS if isinstance(message.get(name), str)), "")
-    if choice.get("finish_reason") == "length":
-        return thought, "truncated", "the cap on tokens was used up by thinking" if thought else "the cap was used up"
-    if thought:
-        return thought, "unparseable", "the reply holds a thought and no answer"
-    return "", "unparseable", "the reply holds no text"
+    return without_text(thought, cut=choice.get("finish_reason") == "length")
 
 
 def _parts(content: Any) -> tuple[str, str]:
