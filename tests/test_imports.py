@@ -15,7 +15,7 @@ HALL = {"lib", "lib.errors", "lib.records", "lib.trajectories", "lib.visible"}
 ROOMS: dict[str, set[str]] = {
     "lib.run": set(),
     "lib.desk": set(),
-    "lib.plans": {"lib.run"},
+    "lib.plans": {"lib.run", "lib.analysis"},
     "lib.judging": {"lib.run", "lib.desk", "lib.plans"},
     "lib.analysis": {"lib.run"},
     "lib.show": set(),

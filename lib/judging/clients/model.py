@@ -19,7 +19,7 @@ from lib.records import Status
 
 DESCRIBE_TIMEOUT = 30.0
 LONGEST_WORD = 200  # characters of a server's own word, such as a finish reason, that a run keeps
-MOST_TOKENS = 10**12  # a larger count is none, and so many of them add up to one that still can be written
+MOST_TOKENS = 10**9  # a larger count is none, and so many of them add up to one that still can be written
 MOST_SECONDS = 1e8
 MOST_LETTERS_PER_TOKEN = 6.0  # tokenizers that are in use take 3 to 5 letters of a judge's prompt for one
 HALF = 16  # tokens around half of the context, which is what some servers leave of a prompt that they cut
