@@ -49,9 +49,9 @@
   async function apply() {
     const mine = ++turn;
     state = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-    const wanted = state.run ? runs.find((one) => one.name === state.run) : runs.find((one) => one.version) || runs[0];
+    const wanted = state.run ? runs.find((one) => one.name === state.run) : runs[0];
     if (wanted) fields.run.value = state.run = wanted.name;
-    if (!wanted?.version) return leave(wanted ? howToFetch(wanted.name) : `This book does not show a run ${state.run}.`);
+    if (!wanted) return leave(`This book does not show a run ${state.run}.`);
     if (run?.name !== wanted.name) {
       const index = await explorer.load(`${wanted.name}/index`, wanted.version);
       if (mine !== turn) return;
@@ -65,8 +65,6 @@
     box.dataset.ready = run.name;
     await showDetail(mine);
   }
-
-  const howToFetch = (name) => `The run ${name} is not here yet: .venv/bin/python -m lib fetch ${name} gets it, make book then shows it.`;
 
   function leave(why) {
     list.show([]); // its rows are of the run that is left

@@ -21,7 +21,7 @@ from lib.desk.checker import check
 from lib.fetch import ORIGINAL, is_fetched
 from lib.records import FAULT_TYPES, STRATA, About, Judgement, Step, Trajectory, Verdict, stratum_of
 from lib.run.folder import Run
-from lib.show.style import judge_scales
+from lib.show import style
 from lib.show.trajectory import call_text, observation_text
 
 FOLDER = "explorer-data"
@@ -68,9 +68,10 @@ def run_files(name: str, run: Run) -> dict[str, bytes]:
     about = run.judges(pd.DataFrame({"judge_id": [verdict.judge_id for verdict in verdicts]}, dtype=object))
     given = {(verdict.trajectory_id, verdict.judge_id): verdict for verdict in verdicts}
     judged = {judge for _, judge in given}
-    judges = [judge for judge in about if judge in judged]
+    about = {judge: told for judge, told in about.items() if judge in judged}
+    judges = list(about)
     index = {
-        "judges": judge_looks(about, judged),
+        "judges": judge_looks(about),
         "verdicts": [verdict_columns([given.get((t.trajectory_id, judge)) for t in trajectories]) for judge in judges],
         "wordless": bool(verdicts) and not any(verdict.rationale for verdict in verdicts),
     }
@@ -141,17 +142,17 @@ def verdict_columns(verdicts: Sequence[Verdict | None]) -> dict[str, Any]:
     }
 
 
-def judge_looks(about: Mapping[str, About], judged: Iterable[str]) -> list[dict[str, Any]]:
-    """Id, colour and shape of each judge with verdicts, as in the charts, and whether it is a baseline.
+def judge_looks(about: Mapping[str, About]) -> list[dict[str, Any]]:
+    """Id, colour and shape of each judge, as in the charts, and whether it is a baseline.
 
     Agreement between judges is counted without baselines, which see nothing of the trajectory.
     """
-    scales = judge_scales(list(about))
-    looks = zip(scales.judges, scales.colour.range, scales.shape.range, strict=True)
+    style.judges(about)
+    scales = style.judge_scales()
+    looks = zip(about, scales.colour.range, scales.shape.range, strict=True)
     return [
         {"id": judge, "colour": colour, "shape": shape, "baseline": about[judge].baseline}
         for judge, colour, shape in looks
-        if judge in judged
     ]
 
 

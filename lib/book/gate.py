@@ -14,7 +14,7 @@ from lib import bench
 from lib.analysis.shares import codes, shares
 from lib.book.layout import Shown
 from lib.run.folder import Run
-from lib.show.style import judge_scales
+from lib.show import style
 
 FAULTS = ("silent", "all")
 DIGITS = 6
@@ -30,7 +30,8 @@ def write_gate(html: Path, shown: Sequence[Shown]) -> None:
 def of_run(name: str, run: Run) -> dict[str, Any]:
     """A run's judges that look at what they judge and have judged both faulty and clean trajectories."""
     opened = bench.open(run)
-    scales = judge_scales(opened.judges)
+    style.judges(opened.about)
+    scales = style.judge_scales()
     colours = dict(zip(scales.judges, scales.colour.range, strict=True))
     rows = dict(list(opened.verdicts.groupby("judge", sort=False)))
     looking = [judge for judge, about in opened.about.items() if not about.baseline]

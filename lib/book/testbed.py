@@ -17,6 +17,7 @@ from lib.desk.oracle import solve
 from lib.records import FAULT_TYPES, STRATA, FaultType, Step, Stratum, Trajectory
 from lib.show.trajectory import Html, call_text, observation_text
 
+
 class Case(Struct, frozen=True):
     """A fault injected into the instance of a stratum, beside its clean parent."""
 

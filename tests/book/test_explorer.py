@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from lib import RUNS
-from lib.show.style import judge_scales
 from lib.book import explorer, layout
 from lib.book.explorer import write_explorer
 from lib.records import About, Judgement, Label, Observation, Step, ToolCall, Trajectory, Verdict
 from lib.run.folder import Run
+from lib.show import style
 from lib.trajectories import VERDICTS
 
 EVIL = "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>"
@@ -124,14 +123,17 @@ def test_columns_by_hand(tmp_path):
     assert [judge["baseline"] for judge in index["judges"]] == [True, False]
 
 
-def test_judges_look_as_in_the_charts_also_when_one_before_them_has_no_verdict():
-    order = ["outcome:a", "step:a", "rules"]
-    scales = judge_scales(order)
-    looks = explorer.judge_looks({judge: About(kind="own") for judge in order}, {"step:a", "rules"})
-    assert [(one["id"], one["colour"], one["shape"]) for one in looks] == [
-        ("step:a", scales.colour.range[1], "square"),
-        ("rules", scales.colour.range[2], "diamond"),
-    ]
+def test_judges_look_as_in_the_charts():
+    about = {
+        "outcome:a": About(kind="outcome", sees="outcome"),
+        "step:a": About(kind="step", sees="step"),
+        "rules": About(kind="rules", sees="step", fixed=True),
+    }
+    looks = explorer.judge_looks(about)
+    style.judges(about)
+    assert [one["colour"] for one in looks] == style.judge_scales().colour.range
+    assert looks[2]["colour"] == style.NEUTRAL
+    assert [one["shape"] for one in looks] == ["circle", "square", "diamond"]
 
 
 def test_what_a_reply_was_is_shown_only_where_it_was_not_taken_as_it_stood(tmp_path):
@@ -195,7 +197,7 @@ def test_the_same_runs_give_the_same_bytes_and_other_runs_leave_nothing_behind(t
     (tmp_path / explorer.FOLDER / "local" / "part-999.js").write_text("stale")
     write_explorer(tmp_path, [layout.shown("local")])
     assert contents() == first
-    write_explorer(tmp_path, [layout.Shown("paper", "", None)])
+    write_explorer(tmp_path, [])
     assert list(contents()) == [f"{explorer.FOLDER}/runs.js"]
 
 
@@ -208,13 +210,6 @@ def test_a_changed_verdict_changes_the_version_that_the_files_are_asked_for_with
         write_explorer(tmp_path, [shown])
         versions.add(read(tmp_path / explorer.FOLDER / "runs.js")[0]["version"])
     assert len(versions) == 2
-
-
-def test_a_run_that_is_not_here_is_only_named(tmp_path):
-    write_explorer(tmp_path, [layout.Shown("paper", "", None), layout.Shown("local", "local", RUNS / "local")])
-    paper, local, episodes = read(tmp_path / explorer.FOLDER / "runs.js")
-    assert paper == {"name": "paper"}
-    assert (local["name"], episodes["name"]) == ("local", "local/episodes")
 
 
 def test_episodes_are_offered_beside_their_run_with_the_rules_that_they_break(tmp_path):

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.built_book import Visit
 from playwright.sync_api import Page, expect
 from test_browser import serious
 from test_explorer import hostile_run, make_run, trajectory
@@ -18,6 +17,7 @@ from lib.book.explorer import write_explorer
 from lib.records import FAULT_TYPES, STRATA, Judgement, Label, Verdict, stratum_of
 from lib.run.folder import Run
 from lib.visible import visible
+from tests.built_book import Visit
 
 pytestmark = pytest.mark.browser
 
@@ -350,15 +350,7 @@ def test_paper_has_the_trajectory_without_the_controls_or_else_the_whole_list(ex
 
 
 def test_what_is_not_there_is_said(explorer: Opener, visit: Visit, tmp_path: Path):
-    paper = layout.Shown("paper", "", None)
-    page = explorer(paper, LOCAL)
-    assert choice(page, "Run").input_value() == "local"
-    choice(page, "Run").select_option("paper")
-    expect(page.locator(".explorer-notice")).to_contain_text("python -m lib fetch paper")
-    page.set_viewport_size({"width": 1100, "height": 700})
-    assert visit.errors == []
-    page.go_back()
-    expect(rows(page).first).to_be_visible()
+    page = explorer(LOCAL)
     page.evaluate("location.hash = 'run=nowhere'")
     expect(page.locator(".explorer-notice")).to_contain_text("does not show a run nowhere")
     page.evaluate("location.hash = 'run=local&t=nothing'")

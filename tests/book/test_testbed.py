@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lib.show.trajectory import Html
 from lib.book.testbed import Case, aligned, cases, definitions, fit_table, side_by_side
 from lib.desk.faults import FAULTS
+from lib.show.trajectory import Html
 
 CASES = list(cases(7))
 
@@ -24,7 +24,7 @@ def test_every_fault_is_there_for_every_stratum_that_can_carry_it():
 
 def test_each_fault_is_defined_and_said_to_be_silent_or_loud():
     table = definitions(7)
-    assert list(table.index) == list(FAULT_TYPES)
+    assert list(table.index) == list(FAULTS)
     assert table.loc["skipped_precondition", "the fault is"] == "silent or loud"
     assert table.loc["unsupported_claim", "the fault is"] == "silent"
     assert table.loc["premature_stop", "the fault is"] == "loud"
