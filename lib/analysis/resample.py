@@ -28,12 +28,14 @@ class Units(NamedTuple):
     Attributes:
         table: rows × units; for each cell its sizes in the units, then the different columns within it.
         of: which of them each unit of the sample is.
-        cells: per cell the row of its sizes, and which row is added to which column: (sizes, columns, rows).
+        cells: the rows of each cell, that of its sizes first.
+        adds: columns × rows, which rows are added to which column.
     """
 
     table: Floats
     of: Codes
-    cells: list[tuple[int, Codes, Codes]]
+    cells: list[slice]
+    adds: sparse.csr_array
 
 
 def replicates(
@@ -66,11 +68,10 @@ def replicates(
     with threadpool_limits(1, user_api="blas"):  # blocks this small gain nothing from threads, and wait for busy cores
         for weights in unit_weights(units.of, sizes if within_cells else None, reps, seed):
             drawn = units.table @ weights
-            sums = np.zeros((len(columns), weights.shape[1]))
-            for (own, places, rows), size in zip(units.cells, sizes, strict=True):
+            for rows, size in zip(units.cells, sizes, strict=True):
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    sums[places] += drawn[rows] * (size / drawn[own])
-            values.append(statistic(sums))
+                    drawn[rows] *= size / drawn[rows.start]
+            values.append(statistic(units.adds @ drawn))
     return np.concatenate(values, axis=-1)
 
 
@@ -78,13 +79,12 @@ def distinct_units(columns: Floats, cell: Codes, unit: Codes) -> Units:
     """The units of a sample, equal ones once, and each cell's columns, equal ones once and empty ones not at all."""
     count = int(unit.max(initial=-1)) + 1
     table: list[Floats] = []
-    cells = []
+    cells, adds = [], []
     for name in range(int(cell.max(initial=-1)) + 1):
-        rows = np.flatnonzero(cell == name)
+        rows, start = np.flatnonzero(cell == name), len(table)
         member = sparse.csr_array((np.ones(rows.size), (unit[rows], np.arange(rows.size))), shape=(count, rows.size))
-        first = {(sizes := np.asarray(member.sum(axis=1))).tobytes(): len(table)}
-        table.append(sizes)
-        places, at = [], []
+        table.append(np.asarray(member.sum(axis=1), float))
+        first = {table[start].tobytes(): start}
         for place, summed in enumerate((member @ columns[:, rows].T).T):
             if not summed.any():
                 continue
@@ -92,12 +92,12 @@ def distinct_units(columns: Floats, cell: Codes, unit: Codes) -> Units:
             row = first.setdefault(whole.tobytes(), len(table))
             if row == len(table):
                 table.append(whole)
-            places.append(place)
-            at.append(row)
-        cells.append((first[sizes.tobytes()], np.array(places, np.intp), np.array(at, np.intp)))
-    whole = np.array(table)
-    different, of = np.unique(whole, axis=1, return_inverse=True)
-    return Units(np.ascontiguousarray(different), of, cells)
+            adds.append((place, row))
+        cells.append(slice(start, len(table)))
+    places, at = np.array(adds, np.intp).reshape(-1, 2).T
+    added = sparse.csr_array((np.ones(len(adds)), (places, at)), shape=(len(columns), len(table)))
+    different, of = np.unique(np.array(table), axis=1, return_inverse=True)
+    return Units(np.ascontiguousarray(different), of, cells, added)
 
 
 def unit_weights(of: Codes, pools: Codes | None, reps: int, seed: int) -> Iterator[Floats]:

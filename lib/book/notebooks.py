@@ -1,4 +1,4 @@
-"""Notebooks executed by papermill, and copies of them as pages, whose bytes depend on code, parameters and data only."""
+"""Notebooks executed by papermill, and copies of them as pages: bytes depend on code, parameters and data only."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Page(NamedTuple):
 
     source: Path
     target: Path
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}  # noqa: RUF012 (a field of a NamedTuple, never changed)
     label: str = ""
     whose: str = ""
 
@@ -129,7 +129,7 @@ def _shown(section: list[Any]) -> list[Any]:
 
 
 def _entitle(notebook: Any, page: Page) -> None:
-    """Give a page its label and say in its title whose verdicts it shows; links to pages of text lead to the built ones."""
+    """Give a page its label, say in its title whose verdicts it shows; links to text pages lead to the built ones."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = cell.source.replace("](../book/", "](../")

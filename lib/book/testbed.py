@@ -14,7 +14,7 @@ from lib.desk.environment import Instances
 from lib.desk.faults import FAULTS
 from lib.desk.injector import inject
 from lib.desk.oracle import solve
-from lib.records import FAULT_TYPES, STRATA, FaultType, Step, Stratum, Trajectory
+from lib.records import STRATA, FaultType, Step, Stratum, Trajectory
 from lib.show.trajectory import Html, call_text, observation_text
 
 

@@ -16,8 +16,8 @@ import nbformat
 import pytest
 
 from lib import ROOT, RUNS
-from lib.show.style import MIME
 from lib.book.notebooks import default_run
+from lib.show.style import MIME
 from tests.notebook import ALL
 
 CHANGES = 20

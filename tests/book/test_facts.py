@@ -1,8 +1,9 @@
-"""What the chapters say of the paper's run, from the values in their stored sentences; the right ones were recomputed."""
+"""What chapters say of the paper's run, from the values in their stored sentences; the right ones were recomputed."""
 
 from __future__ import annotations
 
 import pytest
+
 from tests.notebook import stored
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.built_book import Visit, pages_of
 
 from lib import ROOT, RUNS
 from lib.book.build import build_book
+from tests.built_book import Visit, pages_of
 
 pytestmark = pytest.mark.browser
 

@@ -6,13 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.notebook import ALL
-from tests.run_builders import make_run
 
 from lib import ROOT, RUNS
 from lib.book import layout
 from lib.book.build import pages
 from lib.errors import UserError
+from tests.notebook import ALL
+from tests.run_builders import make_run
 
 
 def test_every_notebook_and_every_written_page_is_in_the_table_of_contents() -> None:

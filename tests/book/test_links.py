@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+
 from tests.built_book import pages_of
 
 pytestmark = pytest.mark.browser

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.notebook import ALL, Shown, run_on
 
 from lib.book.notebooks import default_run
 from lib.desk.injector import JudgedSet
@@ -14,6 +13,7 @@ from lib.errors import UserError
 from lib.records import Trajectory, Verdict
 from lib.run.folder import Run
 from lib.trajectories import VERDICTS
+from tests.notebook import ALL, Shown, run_on
 
 EVIL = "</script><img src=x onerror=alert(1)>"
 ON_PAPER = [path for path in ALL if default_run(path) == "paper"]

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from tests.notebook import ALL, Shown
 
 from lib import ROOT
 from lib.book.notebooks import default_run
 from lib.run.folder import Run
 from lib.show.style import MIME, spec_digest
+from tests.notebook import ALL, Shown
 
 
 @pytest.fixture(params=ALL, ids=lambda path: path.stem)

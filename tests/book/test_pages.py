@@ -46,8 +46,6 @@ def test_the_judge_on_the_page_is_complete(tmp_path):
     assert checked.returncode == 0, checked.stdout
     exec(source[1], names)
     judge = names["Weekdays"]()
-    flagged = {
-        t.label.failure_type for t in JudgedSet(48, 7) if judge.judge(view_of(t, steps=False)).faulty
-    }
+    flagged = {t.label.failure_type for t in JudgedSet(48, 7) if judge.judge(view_of(t, steps=False)).faulty}
     assert flagged == {"unsupported_claim"}
     assert judge.settings()

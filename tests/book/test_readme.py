@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-
-from lib import ROOT
-from lib.show.style import spec_digest
 from lib.analysis.scores import Scores, score
 from lib.book.headline import survival_chart
 from lib.book.readme import PICTURE, README, SHIPPED, results, with_results
+
+from lib import ROOT
 from lib.run.folder import Run
+from lib.show.style import spec_digest
 
 TEXT = README.read_text(encoding="utf-8")
 
