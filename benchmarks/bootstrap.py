@@ -24,6 +24,7 @@ from lib.analysis.shares import Codes, Floats, codes
 from lib.analysis.trajectory_metrics import TRAJECTORY_METRICS
 
 REPS = 10_000
+JUDGES = 5
 METRICS = len(TRAJECTORY_METRICS.metrics)
 
 
@@ -108,7 +109,13 @@ def made_up(n: int, judges: int, seed: int = 0) -> tuple[list[dict[str, Floats]]
 
 
 def growth(most: int) -> None:
-    for n, judges, reps in [(400, 5, 100_000), (4_000, 5, 10_000), (128_000, 5, 1_000), (10_000_000, 5, 100)]:
+    for n, judges, reps in [
+        (400, 5, 100_000),
+        (4_000, 5, 10_000),
+        (128_000, 5, 1_000),
+        (1_000_000, 5, 1_000),
+        (10_000_000, 5, 1_000),
+    ]:
         if n > most:
             continue
         columns, cell, unit = made_up(n, judges)
