@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import binom, norm
+from scipy.special import ndtri
+from scipy.stats import binom
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from lib.analysis.shares import LEVEL
 
 POWER = 0.8
+WIDENED = float(1 + ndtri(POWER) / ndtri((1 + LEVEL) / 2))
+"""What POWER is for, in half-widths of an interval."""
 
 
 def smallest_effect(low: float, high: float) -> float:
     """The smallest difference that POWER would have shown, from the interval that was found: design effect and all."""
-    spread = (high - low) / 2 / norm.ppf((1 + LEVEL) / 2)
-    return float(spread * (norm.ppf((1 + LEVEL) / 2) + norm.ppf(POWER)))
+    return (high - low) / 2 * WIDENED
 
 
 def decides(value: float, low: float, high: float, n: int) -> float:

@@ -115,7 +115,9 @@ def unit_weights(of: Codes, pools: Codes | None, reps: int, seed: int) -> Iterat
         if pools is None and of.size > MANY_EQUAL * equal.size:
             weights = rng.multinomial(of.size, equal / of.size, width).T
         else:
-            pooled = [rng.integers(low, high, (high - low, width)) for low, high in itertools.pairwise(bounds)]
+            pooled = [
+                rng.integers(low, high, (high - low, width), np.uint32) for low, high in itertools.pairwise(bounds)
+            ]
             drawn = of[np.concatenate(pooled)]
             drawn *= width
             drawn += np.arange(width)
