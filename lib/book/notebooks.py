@@ -116,6 +116,8 @@ def without_empty(cells: list[Any]) -> list[Any]:
     """
     number, numbers = 0, []
     for cell in cells:
+        if cell.cell_type == "code":
+            cell.outputs = [out for out in cell.outputs if out.get("data", {}).get("text/plain") != ""]
         number += cell.cell_type == "markdown" and cell.source.startswith(HEADING)
         numbers.append(number)
     sections = groupby(zip(numbers, cells, strict=True), key=lambda pair: pair[0])
@@ -124,7 +126,7 @@ def without_empty(cells: list[Any]) -> list[Any]:
 
 def _shown(section: list[Any]) -> list[Any]:
     code = [cell for cell in section if cell.cell_type == "code"]
-    shows = any(output.get("data", True) for cell in code for output in cell.outputs)
+    shows = any(cell.outputs for cell in code)
     return [] if code and section[0].source.startswith(HEADING) and not shows else section
 
 

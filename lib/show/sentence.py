@@ -17,6 +17,9 @@ from lib.visible import visible
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|$~@^:=-])")
 NO_BREAK = "\u00a0"
 MINUS = "\u2212"
+WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+NOTHING = {"text/plain": ""}
+"""What is shown where there is nothing: without any of these, IPython would show the object's address."""
 
 
 class Said:
@@ -30,7 +33,7 @@ class Said:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, str], dict[str, Any]]:
         if not self.markdown:
-            return {}, {}
+            return NOTHING, {}
         return {"text/markdown": self.markdown, "text/plain": self.markdown}, {"values": self.put}
 
 
@@ -69,9 +72,9 @@ def say(template: str, **values: Any) -> Said:
     """Markdown with values put in as by ``str.format``. A paragraph of which a value is missing is left out.
 
     Besides Python's own formats there are ``{x:pct}`` (45 %), ``{x:pp}`` (+33 points), ``{x:p}`` (p = 0.03), ``{x:n}``
-    (1,200), ``{x:ci}`` (0.45 [0.38, 0.52], of something with ``value``, ``low`` and ``high``) and ``{x:code}`` (text in
-    code type). A list is enumerated. All text is escaped. ``{rates[silent]:pct}`` reads a Series; what is not in it is
-    missing.
+    (1,200), ``{x:word}`` (none, one, … twelve), ``{x:ci}`` (0.45 [0.38, 0.52], of something with ``value``, ``low`` and
+    ``high``) and ``{x:code}`` (text in code type). A list is enumerated. All text is escaped. ``{rates[silent]:pct}``
+    reads a Series; what is not in it is missing.
 
     Args:
         template: paragraphs with an empty line between them; indentation and line ends mean nothing.
@@ -104,7 +107,9 @@ def number_text(value: float, spec: str) -> str:
             text = f"{100 * value:+z.0f} point{'' if round(abs(100 * value)) == 1 else 's'}"
         case "p":
             text = "p < 0.001" if value < 0.001 else f"p = {value:.2g}" if value < 0.1 else f"p = {value:.2f}"
-        case "n" | "":
+        case "word" if value in range(len(WORDS)):
+            text = WORDS[int(value)]
+        case "n" | "word" | "":
             text = f"{value:,.0f}" if value == round(value) else f"{value:.3g}"
         case _:
             text = format(value, spec)

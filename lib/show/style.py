@@ -14,6 +14,7 @@ import altair as alt
 import vl_convert as vlc
 
 from lib.records import About
+from lib.show.sentence import NOTHING
 from lib.visible import visible
 
 VL_VERSION = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
@@ -150,7 +151,7 @@ def _parts(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def book_renderer(spec: dict[str, Any], scale: float = 1.5, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """A chart as JSON (for the book), as a picture (for GitHub) and as alternative text; nothing of an empty frame."""
     if not any(part["data"].get("values") for part in _parts(spec) if "data" in part):
-        return {}, {}
+        return NOTHING, {}
     spec = complete(spec)
     png = vlc.vegalite_to_png(spec, vl_version=VL_VERSION, scale=scale)
     width, height = struct.unpack(">ii", png[16:24])

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from lib.show.sentence import interval_text, is_missing, number_text
+from lib.show.sentence import NOTHING, interval_text, is_missing, number_text
 from lib.visible import to_csv, visible
 
 DASH = "–"
@@ -60,7 +60,7 @@ class Table:
         return "\n".join([visible(self.caption), *lines])
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/html": self.to_html(), "text/plain": self.to_text()} if len(self.frame) else {}
+        return {"text/html": self.to_html(), "text/plain": self.to_text()} if len(self.frame) else NOTHING
 
     def _row(self, row: Sequence[str], numeric: Sequence[bool]) -> str:
         cells = []

@@ -80,8 +80,8 @@ def verdict_line(verdict: Verdict) -> str:
 
 
 def _verdict_html(verdict: Verdict) -> str:
-    rationale = escape(verdict.rationale) or "(no rationale)"
-    return f'<p class="mark">{escape(verdict_line(verdict))}</p><p class="rationale">{rationale}</p>'
+    reason = f'<p class="rationale">{escape(verdict.rationale)}</p>' if verdict.rationale else ""
+    return f'<p class="mark">{escape(verdict_line(verdict))}</p>{reason}'
 
 
 def _text(trajectory: Trajectory, head: str, fault: int | None, verdicts: Sequence[Verdict]) -> str:

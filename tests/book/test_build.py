@@ -45,7 +45,7 @@ def test_a_page_says_whose_verdicts_it_shows_and_the_same_bytes_come_out_again(t
 
 def test_a_section_whose_code_shows_nothing_is_left_out() -> None:
     shows = new_code_cell("1", outputs=[new_output("execute_result", data={"text/plain": "1"})])
-    empty = new_code_cell("x", outputs=[new_output("execute_result", data={})])
+    empty = new_code_cell("x", outputs=[new_output("execute_result", data={"text/plain": ""})])
     cells = [new_markdown_cell("# T"), new_markdown_cell("## Empty"), empty, new_markdown_cell("words")]
     cells += [new_markdown_cell("## Shown"), shows, new_markdown_cell("## Words alone")]
     kept = [cell.source for cell in without_empty(cells)]

@@ -52,7 +52,7 @@ def test_every_chart_is_drawn_and_tells_its_data_in_words(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(charts(RATES)))
 def test_a_chart_of_an_empty_frame_shows_nothing(name: str) -> None:
-    assert book_renderer(charts(RATES.head(0))[name].to_dict()) == ({}, {})
+    assert book_renderer(charts(RATES.head(0))[name].to_dict()) == ({"text/plain": ""}, {})
 
 
 def test_alternative_text_has_value_and_interval() -> None:

@@ -25,6 +25,9 @@ EVIL = "</p><script>alert(1)</script> **b** `c` [d](javascript:e)"
         (0.0004, "p", "p < 0.001"),
         (0.032, "p", "p = 0.032"),
         (12000, "n", "12,000"),
+        (0, "word", "none"),
+        (6, "word", "six"),
+        (13, "word", "13"),
         (-1.5, ".1f", "−1.5"),
         (Estimate(0.4514, 0.34, 0.57, 9), "ci", "0.45\u00a0[0.34,\u00a00.57]"),
         (Estimate(0.4514, math.nan, math.nan, 9), "ci", "0.45"),
@@ -41,7 +44,7 @@ def test_a_paragraph_of_which_a_value_is_missing_is_left_out(missing: object) ->
     said = say("Flags {x:pct}.\n\nThere are {n:n}.", x=missing, n=3)
     assert str(said) == "There are 3."
     assert said.put == {"n": 3}
-    assert say("{x:pct}", x=missing)._repr_mimebundle_() == ({}, {})
+    assert say("{x:pct}", x=missing)._repr_mimebundle_() == ({"text/plain": ""}, {})
 
 
 def test_a_series_is_read_by_its_labels_and_what_it_lacks_is_missing() -> None:

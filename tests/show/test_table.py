@@ -36,7 +36,7 @@ def test_everything_is_escaped_and_numbers_stand_to_the_right() -> None:
 
 
 def test_an_empty_table_shows_nothing() -> None:
-    assert table(FRAME.head(0), "c")._repr_mimebundle_() == {}
+    assert table(FRAME.head(0), "c")._repr_mimebundle_() == {"text/plain": ""}
 
 
 def test_rates_stand_in_rows_and_columns_in_their_order() -> None:
