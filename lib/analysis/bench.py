@@ -136,7 +136,7 @@ class Bench:
             fixed = all(self._fixed(judge) for judge in own["judge"].unique())
             interval = (np.nan, np.nan) if fixed else (float(found.low[0]), float(found.high[0]))
             rows.append([*key, float(found.value[0]), *interval, len(own)])
-        return pd.DataFrame(rows, columns=[*by, "value", "low", "high", "n"])
+        return _table(rows, [*by, "value", "low", "high", "n"])
 
     def contrast(
         self, frame: pd.DataFrame, column: str, between: str, values: tuple[Any, Any], by: Sequence[str] = ("judge",)
@@ -157,13 +157,13 @@ class Bench:
             found = ratios_of(own, sides * hit, sides, means=not share, exact=fixed)
             unread = max(self.unread.get(str(judge), 0.0) for judge in own["judge"].unique())
             rows.append([*key, *_compared(found.combination([1, -1]), len(own), fixed=fixed, unread=unread)])
-        return pd.DataFrame(rows, columns=[*by, *COMPARED])
+        return _table(rows, [*by, *COMPARED])
 
     def score(self, metrics: Sequence[str] | None = None) -> pd.DataFrame:
         """Every metric (or those named) of every judge: frame judge, metric, value, low, high, n."""
         wanted = self._metrics(metrics)
         rows = [[judge, name, *own[name]] for judge, own in self._judged.items() for name in wanted if name in own]
-        return pd.DataFrame(rows, columns=SCORE_FIELDS)
+        return _table(rows, SCORE_FIELDS)
 
     def paired(self, a: str, b: str, metrics: Sequence[str] | None = None) -> pd.DataFrame:
         """Metrics of judge ``a`` minus those of ``b``, on the trajectories that both judged.
@@ -175,7 +175,7 @@ class Bench:
         wanted = self._metrics(metrics)
         if not (a and b):  # judges that ``pair`` did not find
             nothing = _compared((np.nan, np.nan, np.nan), 0, fixed=False, unread=0.0)
-            return pd.DataFrame([[a, b, name, *nothing] for name in wanted], columns=PAIRED_FIELDS)
+            return _table([[a, b, name, *nothing] for name in wanted], PAIRED_FIELDS)
         first, second = self._find(a), self._find(b)
         found = self._both(first, second)
         fixed = self._fixed(first) and self._fixed(second)
@@ -183,7 +183,7 @@ class Bench:
         for name in wanted:
             gap = found.difference(name, first, second)
             rows.append([first, second, name, *_compared(gap, found.n, fixed=fixed, unread=max(found.unread))])
-        return pd.DataFrame(rows, columns=PAIRED_FIELDS)
+        return _table(rows, PAIRED_FIELDS)
 
     def _both(self, first: str, second: str) -> Measured:
         """Two judges measured on the trajectories that both judged."""
@@ -237,6 +237,11 @@ class Bench:
             return of_kind[0]
         more = f"{len(of_kind)} judges are of kind {wanted}" if of_kind else f"no judge {wanted}"
         raise UserError(f"{more}; name one of {', '.join(of_kind or self.about)}")
+
+
+def _table(rows: list[list[Any]], fields: list[str]) -> pd.DataFrame:
+    """The rows as a frame in which values and bounds are numbers, also where there is none."""
+    return pd.DataFrame(rows, columns=fields).astype({"value": float, "low": float, "high": float})
 
 
 AT_ONCE = 20
