@@ -84,3 +84,16 @@ def test_wording_is_the_original_once_fetched(published: Run, tmp_path: Path, mo
 def test_a_run_that_holds_its_sentences_is_its_own_wording() -> None:
     local = Run(RUNS / "local")
     assert wording(local) is local
+
+
+def test_all_cases_of_the_types_that_the_step_judge_never_misses_have_a_thought_of_no_clean_case(
+    published: Run,
+) -> None:
+    cases = published.trajectories().values()
+    usual = {step.thought for case in cases if not case.label.faulty for step in case.steps}
+    faults = bench.open(SHIPPED, reps=10).verdicts.query("judge == 'step:qwen2.5:14b' and faulty")
+    never_missed = faults.groupby("fault")["flagged"].all()
+    kinds = set(never_missed[never_missed].index)
+    assert len(kinds) == 4
+    told = [any(step.thought not in usual for step in case.steps) for case in cases if case.label.failure_type in kinds]
+    assert (sum(told), len(told)) == (200, 200)

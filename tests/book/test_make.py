@@ -18,7 +18,7 @@ def test_the_run_reaches_the_command_whatever_its_name(tmp_path, run, given):
     python = tmp_path / "python"
     python.write_text('#!/bin/sh\nfor each in "$@"; do echo "<$each>"; done\n')
     python.chmod(0o755)
-    command = ["make", "-s", "-o", "setup", "book", f"BIN={tmp_path}"]
+    command = ["make", "-s", "-o", ".venv/installed", "book", f"BIN={tmp_path}"]
     environment = {"PATH": os.environ["PATH"]}
     if given == "argument":
         command.append(f"RUN={run}")
