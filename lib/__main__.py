@@ -19,7 +19,7 @@ import typer
 from msgspec.structs import replace
 from tqdm import tqdm
 
-from lib import bench
+from lib import bench as trajectories_bench
 from lib.analysis.base_rate import worths
 from lib.analysis.bench import Bench
 from lib.analysis.estimates import MOST_UNREAD, Estimate
@@ -27,17 +27,20 @@ from lib.book.build import build_book
 from lib.desk.injector import JudgedSet
 from lib.errors import COMMAND, UserError
 from lib.fetch import fetch_paper
-from lib.judging.agent import ACTION_SCHEMA
+from lib.judging import agent
 from lib.judging.asking import LARGEST_SEED, Asking, asks
 from lib.judging.clients import CallFailed, Client, Decoding
 from lib.judging.clients.probe import settle
 from lib.judging.cluster import dask_executor
 from lib.judging.collect import Again, Collected, Collector
-from lib.judging.prompts import RUBRICS
-from lib.judging.roster import MODEL_FREE, MODEL_JUDGES, MOST_MEMBERS, make_judges, needs_model
+from lib.judging.plans import planned
+from lib.judging.roster import MOST_MEMBERS, ROSTERS, make_judges, needs_model
 from lib.judging.rubric import chosen, refuse_foreign
+from lib.plans import bench as plans_bench
 from lib.plans.faults import plans as faulty_plans
+from lib.plans.faults import some_plans
 from lib.plans.generate import generate
+from lib.plans.prompts import PLANNER_SCHEMA
 from lib.plans.study import PLANS, RECORDS
 from lib.records import Sees
 from lib.run import check as inspection
@@ -90,16 +93,21 @@ def plans(
     out: Annotated[str, typer.Option(help="Folder of the new run.")],
     n: Annotated[int, typer.Option(min=1, max=MOST_RECORDS, help="Records of each of the six topologies.")] = 12,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of records and faults.")] = 7,
+    each: Annotated[
+        int | None, typer.Option(min=1, help="Broken plans of each record, besides the right one; all by default.")
+    ] = None,
 ) -> None:
     """Make a run folder of part II: records, and plans for them whose faults are known."""
     records = generate(seed, n)
-    judged = [plan for record in records for plan in faulty_plans(record, seed)]
+    every = [plan for record in records for plan in faulty_plans(record, seed)]
+    judged = every if each is None else some_plans(records, seed, each)
     about = {"dataset": {"seed": seed, "n": len(judged), "records": len(records)}}
     Run.create(Path(out), about, judged, PLANS, {RECORDS.file: records})
     typer.echo(f"{out}: {len(records)} records, {len(judged)} plans")
 
 
-JudgeOption = Annotated[str, typer.Option(help=f"Comma-separated: {', '.join([*MODEL_FREE, *MODEL_JUDGES])}.")]
+JUDGES = "; ".join(f"of {study.name}: {roster.names}" for study, roster in ROSTERS.items())
+JudgeOption = Annotated[str, typer.Option(help=f"Comma-separated; {JUDGES}.")]
 PromptOption = Annotated[Path | None, typer.Option(help="The prompt of --judge rubric: a text file with places.")]
 NameOption = Annotated[str | None, typer.Option(help="Name of --judge rubric: its id is NAME:MODEL.")]
 ViewOption = Annotated[Sees, typer.Option(help="What --judge rubric is shown.")]
@@ -118,7 +126,7 @@ def collect(
     brief: BriefOption = None,
     k: Annotated[int, typer.Option(min=2, max=MOST_MEMBERS, help="How often selfcons and repeat ask.")] = 3,
     limit: Annotated[
-        int | None, typer.Option(min=1, max=MOST_TRAJECTORIES, help="Judge only the first N trajectories.")
+        int | None, typer.Option(min=1, max=MOST_TRAJECTORIES, help="Judge only the first N cases.")
     ] = None,
     again: Annotated[
         Again | None,
@@ -128,18 +136,22 @@ def collect(
         ),
     ] = None,
 ) -> None:
-    """Judge a run's trajectories. Interrupt it at any time; the same command goes on where it stopped.
+    """Judge what a run holds. Interrupt it at any time; the same command goes on where it stopped.
 
     A model judge's id is JUDGE:MODEL, such as step:qwen2.5:14b. The key of a hosted model is read from OPENAI_API_KEY.
     """
     names = [name.strip() for name in judge.split(",") if name.strip()]
-    opened, decoding, client, changed = Run.open(run), asking.decoding(), None, list[str]()
+    opened, decoding, client, changed = Run.open(run, *STUDIES), asking.decoding(), None, list[str]()
+    study = opened.study
     rubrics = chosen(names, prompt, name, view, brief)
-    refuse_foreign(names, opened.trajectories().values(), brief is not None)
-    if needs_model(names):
+    if study is TRAJECTORIES:
+        refuse_foreign(names, opened.trajectories().values(), brief is not None)
+    elif brief is not None:
+        raise UserError(f"--brief is for judges of trajectories; {opened.folder} is a run of {study.name}.")
+    if needs_model(names, study):
         client = asking.client()
-        decoding, changed = _settled(client, RUBRICS["step"].schema, decoding)
-    judges = make_judges(names, client, decoding, k, rubrics)
+        decoding, changed = _settled(client, ROSTERS[study].schema, decoding)
+    judges = make_judges(names, client, decoding, k, rubrics, study)
     with _collector(client, asking, changed) as collector:
         done = collector.verdicts(opened, judges, limit, again)
     _report(done, f"{_count(done.kept, 'verdict')} ({done.not_ok} of them not ok), {_count(done.failures, 'failure')}")
@@ -156,10 +168,27 @@ def episodes(
 ) -> None:
     """Let a model play the support desk: what goes wrong when nothing was injected. Resumable like collect."""
     opened, client = Run.open(run), asking.client()
-    decoding, changed = _settled(client, ACTION_SCHEMA, replace(asking.decoding(), logprobs=0))
+    decoding, changed = _settled(client, agent.ACTION_SCHEMA, replace(asking.decoding(), logprobs=0))
     with _collector(client, asking, changed) as collector:
-        done = collector.episodes(opened, client, decoding, n)
+        done = collector.make(opened, agent.episodes(opened, client, decoding, n))
     _report(done, f"{_count(done.kept, 'episode')}, {_count(done.failures, 'failure')}")
+
+
+@app.command()
+@asks
+def plan(
+    run: RunOption,
+    asking: Asking,
+    n: Annotated[
+        int | None, typer.Option(min=1, max=MOST_RECORDS, help="Plan for the first N records; for all by default.")
+    ] = None,
+) -> None:
+    """Let a model plan for the records of a run of plans, at each tier; its plans join those to be judged."""
+    opened, client = Run.open(run, PLANS), asking.client()
+    decoding, changed = _settled(client, PLANNER_SCHEMA, replace(asking.decoding(), logprobs=0))
+    with _collector(client, asking, changed) as collector:
+        done = collector.make(opened, planned(opened, client, decoding, n))
+    _report(done, f"{_count(done.kept, 'plan')} ({done.not_ok} of them not ok), {_count(done.failures, 'failure')}")
 
 
 def _settled(client: Client, schema: dict[str, Any], decoding: Decoding) -> tuple[Decoding, list[str]]:
@@ -209,16 +238,17 @@ def score(
     miss_cost: Annotated[float, typer.Option(help="What a miss costs, in false alarms (with --base-rate).")] = 1.0,
 ) -> None:
     """Score the judges of a run: each metric with its 95 % interval, and how many replies could not be read."""
-    opened = Run.open(run)
+    opened = Run.open(run, *STUDIES)
     judges = [name.strip() for name in judge.split(",")] if judge else None
+    bench = plans_bench if opened.study is PLANS else trajectories_bench
     board = bench.open(opened, judges, reps, seed)
     if board.verdicts.empty:
-        raise UserError(f"{opened.folder} has no verdicts yet: `{COMMAND} collect --run {run} --judge rules`.")
-    if opened.altered:
-        typer.echo(
-            f"{opened.folder}: the trajectories are not those that run.json records; did all judges see these?",
-            err=True,
-        )
+        free = next(iter(ROSTERS[opened.study].free))
+        raise UserError(f"{opened.folder} has no verdicts yet: `{COMMAND} collect --run {run} --judge {free}`.")
+    for name in opened.altered:
+        typer.echo(f"{opened.folder}: {name} is not what run.json records; did all judges see the same?", err=True)
+    if base_rate is not None and opened.study is not TRAJECTORIES:
+        raise UserError(f"--base-rate is for judges that flag; those of {opened.study.name} grade.")
     asked = [pair.split(",") for pair in compare or ()]
     if odd := [pair for pair in asked if len(pair) != 2]:
         raise UserError(f"--compare takes two ids, as A,B, not {','.join(odd[0])}")
@@ -265,7 +295,7 @@ def _table(board: Bench, scores: pd.DataFrame) -> str:
     ]
     wide = scores.assign(cell=cells).pivot_table(index="metric", columns="judge", values="cell", aggfunc="first")
     table = wide.loc[scores["metric"].unique(), board.judges]
-    table.loc["trajectories judged"] = [str(board.counts[name]) for name in board.judges]
+    table.loc[board.registry.unit] = [str(board.counts[name]) for name in board.judges]
     table.loc["replies unread"] = [str(board.unread_counts[name]) for name in board.judges]
     note = f"\n\nwithheld: most replies of {', '.join(sorted(withheld))} could not be read" if withheld else ""
     return table.rename_axis(None, axis=1).reset_index().to_string(index=False) + note

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from lib.errors import COMMAND
-from lib.records import FAULT_TYPES, STRATA, About, Trajectory, Verdict, cell_of, judge_id_fault, stratum_of
+from lib.records import FAULT_TYPES, STRATA, About, Trajectory, Verdict, cell_of, judge_id_fault, stratum_of, view_of
 from lib.run.lines import Problem, Spelling
-from lib.run.study import ColumnType, Kind, Known, Study
+from lib.run.study import Case, ColumnType, Kind, Known, Study
 
 _SECONDS = "seconds, from zero to a billion"
 _COUNT = "null or a whole number, from zero to a trillion"
@@ -95,6 +95,19 @@ def _row(trajectory: Trajectory) -> tuple[Any, ...]:
     return trajectory.trajectory_id, instance, stratum_of(instance), *told, len(trajectory.steps), cell_of(label)
 
 
+def _cases(run: Any) -> list[Case]:
+    """Trajectories of one instance begin alike.
+
+    Over the shipped run that saves a prefix cache two fifths of the reading in the step view and three fifths in the
+    outcome view.
+    """
+
+    def case(one: Trajectory) -> Case:
+        return Case((one.trajectory_id,), (one.instance_id,), lambda about: view_of(one, steps=about.sees == "step"))
+
+    return [case(one) for one in run.records(ITEMS).values()]
+
+
 _TRAJECTORY: dict[str, ColumnType] = {
     "trajectory_id": "word",
     "instance_id": "word",
@@ -145,6 +158,7 @@ TRAJECTORIES = Study(
     ITEMS,
     VERDICTS,
     (EPISODES,),
+    _cases,
     make=f"{COMMAND} dataset --out DIR",
     counted={"cell": None, "stratum": STRATA},
     described=RELEASED,

@@ -174,7 +174,7 @@ def test_collect_counts_what_it_kept_and_goes_on(lib: Lib, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--judge", "oracle"], "There is no judge 'oracle'; choose from rules"),
+        (["--judge", "oracle"], "There is no judge 'oracle' of trajectories; choose from rules"),
         (["--judge", " , "], "Name at least one judge"),
         (["--judge", "rules,rules"], "named twice"),
         (["--judge", "outcome"], "name one with --model"),
@@ -405,7 +405,7 @@ def test_scores_of_altered_trajectories_say_so_and_no_more_is_judged(run: Run, l
     path.write_text(path.read_text().replace("Customer", "Kustomer", 1))
     status, _, err = lib("score", "--run", run.folder, "--reps", "5")
     assert status == 0
-    assert "the trajectories are not those that run.json records" in err
+    assert "trajectories.jsonl is not what run.json records" in err
     status, _, err = lib("collect", "--run", run.folder, "--judge", "rules")
     assert status == 1
     assert "trajectories.jsonl: is not the file that run.json records" in err

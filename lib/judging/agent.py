@@ -10,13 +10,17 @@ import math
 from typing import Any
 
 from lib.desk.checker import check
-from lib.desk.environment import TOOLS, Environment, Instance, outcome_matches
+from lib.desk.environment import TOOLS, Environment, Instance, Instances, outcome_matches
+from lib.errors import UserError
 from lib.judging.clients import Client, Decoding
+from lib.judging.collect import Making, Task
 from lib.judging.llm import model_settings
 from lib.judging.neutralise import neutralise
 from lib.judging.prompts import DESK, checksum, render_step
 from lib.judging.reply import LONGEST_REPLY, storable_text
 from lib.records import Label, Step, ToolCall, Trajectory
+from lib.run.folder import Run
+from lib.trajectories import EPISODES
 
 MOST_STEPS = 10
 
@@ -64,10 +68,21 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def settings(client: Client, decoding: Decoding) -> dict[str, Any]:
-    """What run.json records of the agent."""
+def episodes(run: Run, client: Client, decoding: Decoding, n: int) -> Making:
+    """A model that plays the desk on the first ``n`` instances of the run's seed.
+
+    Raises UserError where run.json does not tell the seed of the instances.
+    """
+    seed = run.manifest.get("dataset", {}).get("seed")
+    if type(seed) is not int:
+        raise UserError(f"{run.folder}: run.json has no dataset.seed, so there are no instances to play.")
     sums = {"prompt_sha256": checksum(_INSTRUCTIONS), "schema_sha256": checksum(ACTION_SCHEMA)}
-    return model_settings(client, decoding) | {"most_steps": MOST_STEPS} | sums
+    tasks = [
+        Task((f"{instance.instance_id}-agent",), f"agent:{client.model}", play, (instance, client, decoding))
+        for instance in Instances(seed, n)
+    ]
+    settings = model_settings(client, decoding) | {"most_steps": MOST_STEPS} | sums
+    return Making(EPISODES, "episodes", settings, tasks, "episode")
 
 
 def prompt(goal: str, steps: list[Step]) -> str:

@@ -1,6 +1,6 @@
 """The collector: one answer a task, on disk before the next is asked for, resumable at any point.
 
-The tasks are a judge's trajectories, or the episodes that a model plays.
+What there is to judge the run's study tells; whatever else a model makes comes as a ``Making``.
 """
 
 from __future__ import annotations
@@ -14,28 +14,26 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from datetime import UTC, datetime
 from itertools import islice
+from operator import attrgetter
 from typing import Any, Literal
 
 from msgspec import Struct, field, to_builtins
 from msgspec.structs import asdict, replace
 from tqdm import tqdm
 
-from lib.desk.environment import Instances
 from lib.errors import UserError
-from lib.judging import agent
-from lib.judging.clients import CallFailed, Client, ContextOverflow, Decoding, Refused
+from lib.judging.clients import CallFailed, ContextOverflow, Refused
 from lib.judging.judge import Judge
-from lib.records import Judgement, Trajectory, Verdict, view_of
 from lib.run.folder import Run
+from lib.run.study import Case, Kind
 from lib.run.writer import Store
-from lib.trajectories import EPISODES
 
 log = logging.getLogger(__name__)
 
 MOST_FAILURES_IN_A_ROW = 10
 SECONDS_BETWEEN_LINES = 30.0
 UNREAD = {
-    "truncated": "Ask those again with a larger cap: --again unread --max-tokens N",
+    "truncated": "Ask with a larger cap: --max-tokens N, and for verdicts that are there --again unread",
     "unparseable": "Does the server ignore the form of reply that it was asked for? See --response-format",
     "refused": "The server or its model refuses such prompts",
 }
@@ -45,13 +43,37 @@ READ_AGAIN = ("truncated", "unparseable")
 Again = Literal["unread", "failed"]
 
 
-class Task(Struct, frozen=True):
-    """One answer to collect: its key, and the call that gives it (which must pickle, to run on another machine)."""
+Key = tuple[str, ...]
 
-    trajectory_id: str
-    judge_id: str
+
+class Task(Struct, frozen=True):
+    """One answer to collect: of what, by whom, and the call that gives it (which must pickle, to run elsewhere)."""
+
+    item: Key
+    by: str
     call: Callable[..., Any]
     args: tuple[Any, ...]
+
+    @property
+    def key(self) -> Key:
+        """As of a verdict: judges come last."""
+        return *self.item, self.by
+
+
+class Making(Struct, frozen=True):
+    """Records for a model to make.
+
+    Attributes:
+        kind: of the records; the first part of a task's item is the record's key.
+        name, settings: what stands in run.json, and where.
+        unit: what one record is called.
+    """
+
+    kind: Kind
+    name: str
+    settings: dict[str, Any]
+    tasks: list[Task]
+    unit: str
 
 
 class Collected(Struct):
@@ -102,15 +124,15 @@ class Collector:
     def verdicts(
         self, run: Run, judges: Sequence[Judge], limit: int | None = None, again: Again | None = None
     ) -> Collected:
-        """Judge the first ``limit`` trajectories of a run (all by default) and keep every verdict.
+        """Judge the first ``limit`` cases of a run (all by default) and keep every verdict.
 
         Args:
             again: ``unread`` puts these judges' unread verdicts aside and asks anew, perhaps with another cap on
                 tokens, which each new verdict then tells; ``failed`` asks also what the server refused before.
 
         Raises:
-            UserError: another collector holds the run, a judge is recorded with other settings, calls about ten
-                trajectories in a row failed, or a client met what no repetition mends. What was collected is kept.
+            UserError: another collector holds the run, a judge is recorded with other settings, calls about ten cases
+                in a row failed, or a client met what no repetition mends. What was collected is kept.
         """
         recorded = run.manifest.get("judges", {})
         with run.collecting() as store:
@@ -122,41 +144,30 @@ class Collector:
                 store.register_judge(judge.judge_id, settings, self._entry(limit))
             if again == "unread":
                 store.set_aside(lambda verdict: verdict.judge_id in otherwise and verdict.status in READ_AGAIN)
-            trajectories = list(run.trajectories().values())[:limit]
+            cases = run.study.cases(run)[:limit]
             refused = set() if again == "failed" else _refused(run)
-            due = list(pending(judges, trajectories, store.done))
-            tasks = [task for task in due if (task.trajectory_id, task.judge_id) not in refused]
+            due = list(pending(judges, cases, store.done))
+            tasks = [task for task in due if task.key not in refused]
+            verdict = run.study.verdicts
 
-            def keep(task: Task, judgement: Judgement) -> Judgement:
-                key: dict[str, Any] = {"trajectory_id": task.trajectory_id, "judge_id": task.judge_id}
-                asked_with = otherwise.get(task.judge_id) or None
-                store.add_verdict(Verdict(**asdict(judgement), **key, asked_with=asked_with))
-                return judgement
+            def keep(task: Task, judgement: Any) -> None:
+                key = dict(zip(verdict.key, task.key, strict=True))
+                asked_with = otherwise.get(task.by) or None
+                store.add_verdict(verdict.spelling.kind(**asdict(judgement), **key, asked_with=asked_with))
 
-            done = self._collect(tasks, len(trajectories) * len(judges), store, keep, "verdict")
+            done = self._collect(tasks, len(cases) * len(judges), store, keep, "verdict")
             return replace(done, passed_over=len(due) - len(tasks))
 
-    def episodes(self, run: Run, client: Client, decoding: Decoding, n: int) -> Collected:
-        """Let a model play the desk on the first ``n`` instances of the run's seed, and keep every episode.
-
-        Raises:
-            UserError: as for ``verdicts``; also where run.json does not tell the seed of the instances.
-        """
+    def make(self, run: Run, making: Making) -> Collected:
+        """Let a model make what is not there yet, and keep every record. Raises UserError as ``verdicts`` does."""
         with run.collecting() as store:
-            seed = run.manifest.get("dataset", {}).get("seed")
-            if type(seed) is not int:
-                raise UserError(f"{run.folder}: run.json has no dataset.seed, so there are no instances to play.")
-            store.register_episodes(agent.settings(client, decoding), self._entry(n))
-            playing = [
-                Task(f"{instance.instance_id}-agent", f"agent:{client.model}", agent.play, (instance, client, decoding))
-                for instance in Instances(seed, n)
-            ]
-            tasks = [task for task in playing if task.trajectory_id not in store.keys(EPISODES)]
+            store.register_maker(making.name, making.settings, self._entry(len(making.tasks)))
+            tasks = [task for task in making.tasks if task.item[0] not in store.keys(making.kind)]
 
-            def keep(task: Task, episode: Trajectory) -> None:
-                store.add(EPISODES, episode)
+            def keep(task: Task, record: Any) -> None:
+                store.add(making.kind, record)
 
-            return self._collect(tasks, n, store, keep, "episode")
+            return self._collect(tasks, len(making.tasks), store, keep, making.unit)
 
     def _entry(self, limit: int | None) -> dict[str, Any]:
         machine = (
@@ -171,24 +182,25 @@ class Collector:
         tasks: Sequence[Task],
         total: int,
         store: Store,
-        keep: Callable[[Task, Any], Judgement | None],
+        keep: Callable[[Task, Any], None],
         unit: str,
     ) -> Collected:
         for notice in store.notices:
             log.warning("%s", notice)
-        collected, in_a_row = Collected(), set[str]()
+        collected, in_a_row = Collected(), set[Key]()
         flight = _Flight(self._executor, self._workers, tasks)
 
         def record(task: Task, answer: Any) -> None:
             if isinstance(answer, CallFailed):
-                store.add_failure(_failure(task, answer))
+                key = dict(zip(store.study.verdicts.key, task.key, strict=True))
+                store.add_failure(key | _failure(answer))
                 collected.failures += 1
                 collected.last_failure = str(answer)
             else:
-                kept = keep(task, answer)
+                keep(task, answer)
                 collected.kept += 1
-                if kept is not None and kept.status != "ok":
-                    collected.unread[kept.status, kept.reason or "no single verdict in the reply"] += 1
+                if getattr(answer, "status", "ok") != "ok":  # what has no status is kept however it turned out
+                    collected.unread[answer.status, answer.reason or "no single verdict in the reply"] += 1
             progress.show(collected)
 
         with _Progress(total, total - len(tasks), unit) as progress:
@@ -198,7 +210,7 @@ class Collector:
                     if not isinstance(answer, CallFailed):
                         in_a_row.clear()
                     elif not isinstance(answer, ContextOverflow):
-                        in_a_row.add(task.trajectory_id)
+                        in_a_row.add(task.item)
                     if len(in_a_row) == MOST_FAILURES_IN_A_ROW:
                         raise UserError(_given_up(answer))
             except (KeyboardInterrupt, Exception):
@@ -267,25 +279,20 @@ class _Flight:
             self._flying[self._executor.submit(_ask, task.call, task.args)] = task
 
 
-def pending(
-    judges: Sequence[Judge], trajectories: Sequence[Trajectory], done: Container[tuple[str, str]]
-) -> Iterator[Task]:
+def pending(judges: Sequence[Judge], cases: Sequence[Case], done: Container[Key]) -> Iterator[Task]:
     """What is left to judge, in the order that leaves a server the least to read anew.
 
-    Judges of one batch share a prompt: they are taken together, trajectory by trajectory. Trajectories of one instance
-    begin alike, so they follow one another: over the shipped run that saves a prefix cache two fifths of the reading in
-    the step view and three fifths in the outcome view.
+    Judges of one batch share a prompt: they are taken together, case by case, and cases that begin alike in turn.
     """
-    alike = sorted(trajectories, key=lambda trajectory: trajectory.instance_id)
+    alike = sorted(cases, key=attrgetter("alike"))
     batches: dict[str, list[Judge]] = {}
     for judge in judges:
         batches.setdefault(judge.batch, []).append(judge)
     for batch in batches.values():
-        for trajectory in alike:
+        for case in alike:
             for judge in batch:
-                if (trajectory.trajectory_id, judge.judge_id) not in done:
-                    view = view_of(trajectory, steps=judge.about.sees == "step")
-                    yield Task(trajectory.trajectory_id, judge.judge_id, judge.judge, (view,))
+                if (*case.key, judge.judge_id) not in done:
+                    yield Task(case.key, judge.judge_id, judge.judge, (case.view(judge.about),))
 
 
 def _ask(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -303,14 +310,14 @@ def _given_up(last: Any) -> str:
     )
 
 
-def _failure(task: Task, failed: CallFailed) -> dict[str, Any]:
-    key = {"trajectory_id": task.trajectory_id, "judge_id": task.judge_id}
-    return key | {"kind": failed.kind, "error": str(failed), "attempts": failed.attempts, "at": _now()}
+def _failure(failed: CallFailed) -> dict[str, Any]:
+    return {"kind": failed.kind, "error": str(failed), "attempts": failed.attempts, "at": _now()}
 
 
-def _refused(run: Run) -> set[tuple[str, str]]:
+def _refused(run: Run) -> set[Key]:
     """Keys whose last failure was the server's refusal: asking again costs, and gives the same."""
-    last = {(each.get("trajectory_id", ""), each.get("judge_id", "")): each.get("kind") for each in run.failures()}
+    names = run.study.verdicts.key
+    last = {tuple(each.get(name, "") for name in names): each.get("kind") for each in run.failures()}
     return {key for key, kind in last.items() if kind in (Refused.kind, ContextOverflow.kind)}
 
 

@@ -9,7 +9,7 @@ from lib.records import About, Judgement, View
 
 
 class Judge(Protocol):
-    """Anything that turns a view into a judgement.
+    """Anything that turns a view into a judgement, each of its study (``View`` and ``Judgement`` in part I).
 
     ``about`` says among others which view it is handed; ``settings`` is what run.json records beside it, and judges of
     one ``batch`` are taken trajectory by trajectory, since they share a prompt that a server keeps cached.
@@ -21,7 +21,7 @@ class Judge(Protocol):
 
     def settings(self) -> dict[str, Any]: ...
 
-    def judge(self, view: View) -> Judgement: ...
+    def judge(self, view: Any) -> Any: ...
 
 
 class Constant:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import asdict, replace
 
-from lib.judging.clients import Client, Decoding
+from lib.judging.clients import Client, Completion, Decoding
 from lib.judging.log_odds import log_odds
 from lib.judging.prompts import Rubric, checksum
 from lib.judging.reply import Reading, kept_reply, read_reply, storable_text
@@ -51,18 +51,12 @@ class PromptJudge:
             confidence=reading.confidence,
             log_odds=odds,
             rationale=reading.rationale,
-            latency_s=completion.seconds,
-            server_s=completion.server_s,
-            prompt_tokens=completion.prompt_tokens,
-            completion_tokens=completion.completion_tokens,
-            cost=completion.cost,
             status=reading.status,
             reason=reading.reason,
             raw_reply=kept,
             raw_step=reading.raw_step,
             coercions=[*reading.coercions, *cut],
-            finish_reason=completion.finish_reason,
-            load_s=completion.load_s,
+            **spent(completion),
         )
 
 
@@ -82,6 +76,19 @@ class Direct(PromptJudge):
         confidence = 0.5 if said.log_odds is None else 1 / (1 + math.exp(-min(abs(said.log_odds), 700.0)))
         notes = [note for note in said.coercions if note != "confidence is missing"]
         return replace(said, confidence=confidence, coercions=notes)
+
+
+def spent(completion: Completion) -> dict[str, Any]:
+    """What a judgement tells of the call that it cost, and how it ended."""
+    return {
+        "latency_s": completion.seconds,
+        "server_s": completion.server_s,
+        "load_s": completion.load_s,
+        "prompt_tokens": completion.prompt_tokens,
+        "completion_tokens": completion.completion_tokens,
+        "cost": completion.cost,
+        "finish_reason": completion.finish_reason,
+    }
 
 
 def model_settings(client: Client, decoding: Decoding) -> dict[str, Any]:

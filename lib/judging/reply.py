@@ -158,7 +158,7 @@ def _only_verdict(text: str) -> Found:
         raise Unread("no verdict in the reply: faulty is missing")
     if not _LEAD.fullmatch(text, 0, brace) or not _REST.fullmatch(text, end):
         raise Unread("there is other text beside the verdict")
-    return Found(fields, _tail(text, brace), mended)
+    return Found(fields, text[value_at(text, brace, "faulty") :].lstrip(' "'), mended)
 
 
 def _decode(text: str, brace: int) -> tuple[dict[str, Any], int, str, list[str]]:
@@ -181,16 +181,19 @@ def _decode(text: str, brace: int) -> tuple[dict[str, Any], int, str, list[str]]
         raise Unread("no JSON object that can be read in the reply") from None
 
 
-def _tail(text: str, at: int) -> str:
-    """What follows from the first character of the value of ``faulty`` on, in the object that begins at ``at``."""
+def value_at(text: str, at: int, *keys: str) -> int:
+    """Where the value of the first of ``keys`` begins in the object at ``at``; where that object ends if none is in it.
+
+    The object must be one that can be read.
+    """
     while opens := _KEY.match(text, at):
         key, at = scanstring(text, opens.end(), False)
         colon = _COLON.match(text, at)
         at = colon.end() if colon else at
-        if key == "faulty":
+        if key in keys:
             break
         _, at = _LENIENT.raw_decode(text, at)
-    return text[at:].lstrip(' "')
+    return at
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

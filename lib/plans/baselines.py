@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from lib.plans.records import LEVELS, METRICS, Levels, Plan, Record, Tier
+from lib.plans.records import LEVELS, METRICS, Levels, PlanView
 from lib.plans.score import schema_check
 
 
-def _coin(record: Record, tier: Tier, plan: Plan) -> Levels:
-    rng = Random(f"coin/{plan.plan_id}/{tier}")
+def _coin(view: PlanView) -> Levels:
+    rng = Random(f"coin/{view.token}")
     return Levels(*(rng.choice(LEVELS) for _ in METRICS))
 
 
-BASELINES: dict[str, Callable[[Record, Tier, Plan], Levels]] = {
-    "always-1": lambda record, tier, plan: Levels(1.0, 1.0, 1.0, 1.0),
-    "always-half": lambda record, tier, plan: Levels(0.5, 0.5, 0.5, 0.5),
+BASELINES: dict[str, Callable[[PlanView], Levels]] = {
+    "always-1": lambda view: Levels(1.0, 1.0, 1.0, 1.0),
+    "always-half": lambda view: Levels(0.5, 0.5, 0.5, 0.5),
     "coin": _coin,
-    "schema": lambda record, tier, plan: schema_check(plan.calls, record.tools),
+    "schema": lambda view: schema_check(view.calls, view.tools),
 }
 """By judge id. The schema checker's levels are shares, on no scale; the coin falls the same way each time."""

@@ -128,7 +128,7 @@ def _registry() -> Registry:
             Metric(name, f"Alignment: {label}", 1, 3, "mean", f"given.{metric}", above=f"aligned.{metric}"),
             Metric(f"area.{metric}", f"Area: {label}", 1, 2, "resampled", f"given.{metric}", of=area, columns=sides),
         ]
-    return Registry({metric.name: metric for metric in metrics}, _columns)
+    return Registry({metric.name: metric for metric in metrics}, _columns, "grades given")
 
 
 PLAN_METRICS = _registry()

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from lib.plans.faults import disjoint, edited
-from lib.plans.records import LEVELS, METRICS, Plan, Record, Tier, Tool
+from lib.plans.records import LEVELS, METRICS, Plan, PlanView, Record, Tool
 from lib.records import ToolCall
 
 Shown = Literal["true", "other", "plan", "edited", "disjoint"]
@@ -145,30 +145,29 @@ def donors(records: Sequence[Record], seed: int) -> dict[str, Record]:
     return donor
 
 
-def judge_prompt(
-    condition: Condition,
-    record: Record,
-    tier: Tier,
-    calls: Sequence[ToolCall],
-    reference: Sequence[ToolCall] | None,
-    clean: Callable[[str], str] = str,
-) -> str:
+def judge_prompt(condition: Condition, view: PlanView, clean: Callable[[str], str] = str) -> str:
     """The whole prompt for one plan; the reply is to follow ``judge_schema`` of the same condition.
 
     Args:
         clean: what every line of judged text goes through, such as what defuses a chat template's control tokens.
     """
     shown: dict[Block, list[str]] = {
-        "Tools": [_signature(tool) for tool in record.tools],
-        "Reference": _numbered(reference or []),
-        "Request": [_line(record.requests[tier])],
-        "Plan": _numbered(calls),
+        "Tools": [_signature(tool) for tool in view.tools],
+        "Reference": _numbered(view.reference or []),
+        "Request": [_line(view.request)],
+        "Plan": _numbered(view.calls),
     }
-    titles = [title for title in condition.blocks if title != "Reference" or reference is not None]
-    blocks = [_block(title, map(clean, shown[title])) for title in titles]
+    titles = [title for title in condition.blocks if title != "Reference" or view.reference is not None]
+    return "\n\n".join(
+        [instructions(condition), *(_block(title, map(clean, shown[title])) for title in titles), "Grades:\n"]
+    )
+
+
+def instructions(condition: Condition) -> str:
+    """What stands before the blocks: the same for every plan."""
     fields = _FIELDS[condition.form]
     reply = _SENTENCES.format(" and ".join(fields)) if fields else _DIRECT
-    return "\n\n".join(filter(None, [_TASK, condition.rubric, condition.start, reply, *blocks])) + "\n\nGrades:\n"
+    return "\n\n".join(filter(None, [_TASK, condition.rubric, condition.start, reply]))
 
 
 def judge_schema(condition: Condition) -> dict[str, Any]:
@@ -181,14 +180,18 @@ def judge_schema(condition: Condition) -> dict[str, Any]:
     return _object({f"{metric}_accuracy": graded for metric in METRICS} | {"overall_assessment": {"type": "string"}})
 
 
-def planner_prompt(tools: Sequence[Tool], request: str) -> str:
+PLANNING = (
+    "Plan the tool calls that answer the request. All calls are written down now, before any is run. Use only "
+    "these tools; a parameter marked with ? is optional. Where a call needs the result of an earlier one, write "
+    "$1.x for result x of the first call, and so on. Reply on one line with JSON, calls in order: "
+    '{"calls": [{"tool": NAME, "arguments": {NAME: VALUE}}]}'
+)
+
+
+def planner_prompt(tools: Sequence[Tool], request: str, clean: Callable[[str], str] = str) -> str:
     """What a model that plans is shown; the reply is to follow ``PLANNER_SCHEMA``."""
-    task = (
-        "Plan the tool calls that answer the request. All calls are written down now, before any is run. Use only "
-        "these tools; a parameter marked with ? is optional. Where a call needs the result of an earlier one, write "
-        "$1.x for result x of the first call, and so on. Reply with JSON: calls in order, each with tool and arguments."
-    )
-    return "\n\n".join([task, _block("Tools", map(_signature, tools)), _block("Request", [_line(request)]), "Plan:\n"])
+    shown = {"Tools": map(_signature, tools), "Request": [_line(request)]}
+    return "\n\n".join([PLANNING, *(_block(title, map(clean, lines)) for title, lines in shown.items()), "Plan:\n"])
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

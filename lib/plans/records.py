@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
-from lib.records import Count, Seconds, Status, ToolCall
+from lib.records import Count, Money, Seconds, Status, ToolCall
 
 Tier = Literal["easy", "medium", "hard"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
@@ -92,8 +93,23 @@ class Levels(Struct, frozen=True):
     query_coverage: float
 
 
-class PlanVerdict(Struct, frozen=True, kw_only=True):
-    """What a judge says of one plan for one request; the key is (plan, tier, judge).
+class PlanView(Struct, frozen=True):
+    """What a judge is shown: no score, and no id or fault that would tell one.
+
+    Attributes:
+        token: an opaque digest that stands for plan and tier.
+        reference: the calls that are said to be right; None where none are shown.
+    """
+
+    token: str
+    tools: list[Tool]
+    request: str
+    calls: list[ToolCall]
+    reference: list[ToolCall] | None
+
+
+class PlanJudgement(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a judge says of one plan for one request.
 
     Attributes:
         levels: None where the reply could not be used (``status`` and ``reason`` say why); never a default.
@@ -101,9 +117,6 @@ class PlanVerdict(Struct, frozen=True, kw_only=True):
         log_odds: by metric, natural log of p(1) / p(less than 1) at the level's first token; no entry where unknown.
     """
 
-    plan_id: str
-    tier: Tier
-    judge_id: str
     levels: Levels | None
     justifications: dict[Metric, str] = {}
     overall: str = ""
@@ -114,9 +127,25 @@ class PlanVerdict(Struct, frozen=True, kw_only=True):
     server_s: Seconds | None = None
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
-    cost: float | None = None
+    cost: Money | None = None
     raw_reply: str | None = None
     finish_reason: str | None = None
+    load_s: Seconds | None = None
+
+
+class PlanVerdict(PlanJudgement, frozen=True, kw_only=True):
+    """A judgement with its key: one per (plan, tier, judge). ``asked_with`` are options other than the judge's own."""
+
+    asked_with: dict[str, Any] | None = None
+    plan_id: str
+    tier: Tier
+    judge_id: str
+
+
+def view_of(record: Record, plan: Plan, tier: Tier, reference: list[ToolCall] | None) -> PlanView:
+    """The view of a plan for one request, beside a reference or none."""
+    token = hashlib.sha256(f"{plan.plan_id}/{tier}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return PlanView(token, record.tools, record.requests[tier], plan.calls, reference)
 
 
 def parameter(tool: Tool, name: str) -> Parameter | None:

@@ -8,10 +8,11 @@ from typing import Any
 from msgspec.structs import asdict
 
 from lib.errors import COMMAND
-from lib.plans.records import METRICS, Levels, Plan, PlanVerdict, Record
-from lib.records import judge_id_fault
+from lib.plans.prompts import CONDITIONS, donors, reference_shown
+from lib.plans.records import METRICS, TIERS, Levels, Plan, PlanVerdict, PlanView, Record, Tier, view_of
+from lib.records import About, judge_id_fault
 from lib.run.lines import Problem, Spelling
-from lib.run.study import ColumnType, Kind, Known, Study
+from lib.run.study import Case, ColumnType, Kind, Known, Study
 
 
 def _check_record(record: Record, _: Known) -> Record:
@@ -41,6 +42,26 @@ def _check_verdict(verdict: PlanVerdict, tiers: Known) -> PlanVerdict:
         if level is not None and not 0 <= level <= 1:
             raise Problem(f"levels.{metric}", f"{level} is not valid; valid is: a number from 0 to 1")
     return verdict
+
+
+def _cases(run: Any) -> list[Case]:
+    """Every plan that was read, for every request that it answers: by record, tier and plan."""
+    records = run.records(RECORDS)
+    seed = run.manifest.get("dataset", {}).get("seed")
+    donor = donors([*records.values()], seed)
+
+    def case(plan: Plan, tier: Tier) -> Case:
+        record = records[plan.record_id]
+
+        def view(about: About) -> PlanView:
+            asked = CONDITIONS.get(about.kind)
+            shown = reference_shown(asked, record, plan, donor[plan.record_id], seed) if asked else None
+            return view_of(record, plan, tier, shown)
+
+        return Case((plan.plan_id, tier), (record.record_id, TIERS.index(tier), plan.plan_id), view)
+
+    plans = [plan for plan in run.records(ITEMS).values() if plan.status == "ok"]
+    return [case(plan, tier) for plan in plans for tier in TIERS if plan.tier in (None, tier)]
 
 
 def _values(levels: Levels | None) -> dict[Any, float | None]:
@@ -98,12 +119,13 @@ ITEMS = Kind(
     _PLAN,
     lambda plan: (*attrgetter(*list(_PLAN)[:6])(plan), len(plan.calls), plan.status),
     _check_plan,
+    appended=True,
     parent=RECORDS,
     known="topology",
 )
 VERDICTS = Kind(
     "verdicts.jsonl",
-    Spelling(PlanVerdict),
+    Spelling(PlanVerdict, first=("plan_id", "tier", "judge_id")),
     ("plan_id", "tier", "judge_id"),
     _VERDICT,
     _verdict_row,
@@ -117,6 +139,7 @@ PLANS = Study(
     ITEMS,
     VERDICTS,
     (RECORDS,),
+    _cases,
     make=f"{COMMAND} plans --out DIR",
     counted={"planner": None, "fault": None},
 )

@@ -63,7 +63,8 @@ class Run:
         given = {kind: folder / f"{kind.file}.partial" for kind in study.given}
         try:
             sums = {_sum(kind, study): _write(path, kind, contents[kind.file]) for kind, path in given.items()}
-            _settle(folder, study, {**about, "dataset": {**about.get("dataset", {}), **sums}})
+            size = {"bytes": given[study.items].stat().st_size} if study.items.appended else {}
+            _settle(folder, study, {**about, "dataset": {**about.get("dataset", {}), **sums, **size}})
         finally:
             with suppress(OSError):
                 for path in given.values():
@@ -149,10 +150,10 @@ class Run:
 
     @property
     def altered(self) -> list[str]:
-        """Files that are other than run.json records, byte for byte."""
+        """Files that are other than run.json records, byte for byte, or begin otherwise where more was added."""
         dataset = self.manifest.get("dataset", {})
-        sums = {kind.file: dataset.get(_sum(kind, self.study)) for kind in self.study.given}
-        return [name for name, told in sums.items() if told is not None and told != checksum(self.folder / name)]
+        told = {kind: dataset.get(_sum(kind, self.study)) for kind in self.study.given}
+        return [kind.file for kind, made in told.items() if made not in (None, _made_with(self.folder, kind, dataset))]
 
     def verdict_checksum(self) -> str:
         """SHA-256 of the bytes of the file of verdicts (of no bytes where there is no such file)."""
@@ -203,12 +204,19 @@ class Run:
         raise UserError(f"{path}: is empty. {again if not kind.appended else 'Restore it, or collect again'}.")
 
 
-def checksum(path: Path) -> str:
-    """SHA-256 of a file's bytes; of no bytes where it does not exist."""
+def checksum(path: Path, size: int | None = None) -> str:
+    """SHA-256 of a file's bytes (or of its first ``size``); of no bytes where it does not exist."""
     if not os.path.lexists(path):
         return hashlib.sha256().hexdigest()
     with opened(path) as file:
+        if size is not None:
+            return hashlib.sha256(file.read(size)).hexdigest()
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _made_with(folder: Path, kind: Kind, dataset: Mapping[str, Any]) -> str:
+    """The checksum of what a run was made with, without what was added."""
+    return checksum(folder / kind.file, dataset.get("bytes") if kind.appended else None)
 
 
 def _found(run: str | Path) -> Path:
@@ -259,14 +267,15 @@ def _settle(folder: Path, study: Study, about: dict[str, Any]) -> None:
         raise UserError(
             f"{folder} holds a run of another dataset already:{lines}\nChoose another; nothing was changed."
         )
-    if not recorded and (left := [kind.file for kind in study.appended if os.path.lexists(folder / kind.file)]):
+    begun = [kind.file for kind in study.appended if kind is not study.items]
+    if not recorded and (left := [name for name in begun if os.path.lexists(folder / name)]):
         raise UserError(f"{folder} holds {', '.join(left)} but no {manifest.NAME}: choose an empty folder.")
     for kind in study.given:
         path = folder / kind.file
         if not os.path.lexists(path):
             with writing(path):
                 os.replace(folder / f"{kind.file}.partial", path)
-        elif checksum(path) != about["dataset"][_sum(kind, study)]:
+        elif _made_with(folder, kind, about["dataset"]) != about["dataset"][_sum(kind, study)]:
             raise UserError(
                 f"{path}: is not this data set. Move it away, or choose another folder; nothing was changed."
             )

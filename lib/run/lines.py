@@ -77,7 +77,7 @@ class Spelling:
     """
 
     def __init__(self, kind: type[Any], valid: Mapping[str, str] | None = None, first: tuple[str, ...] = ()) -> None:
-        self._kind, self._valid, self._first = kind, valid or {}, first
+        self.kind, self._valid, self._first = kind, valid or {}, first
         self._decoder = msgspec.json.Decoder(kind)
         self._keys = f',"{first[0]}":'.encode() if first else b""
 
@@ -89,7 +89,7 @@ class Spelling:
                 return record
         except (msgspec.DecodeError, RecursionError, UnicodeError, OverflowError):
             pass
-        return convert(loads(raw), self._kind, self._valid)
+        return convert(loads(raw), self.kind, self._valid)
 
     def encode(self, record: Any) -> bytes:
         """One line of ASCII JSON with its end. Raises ValueError where a record would not be read back as it is."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -97,11 +97,26 @@ class Kind:
             yield number, checked
 
 
+class Case(NamedTuple):
+    """One thing to be judged.
+
+    Attributes:
+        key: of a verdict on it, but for the judge, which comes last.
+        alike: cases whose prompts begin alike follow one another in this order.
+        view: what a judge is shown, from how it describes itself.
+    """
+
+    key: tuple[str, ...]
+    alike: tuple[Any, ...]
+    view: Callable[[About], Any]
+
+
 @dataclass(frozen=True, eq=False)
 class Study:
     """The kinds of a study: ``items`` are judged, ``verdicts`` say of them; ``others`` come along.
 
     Attributes:
+        cases: what there is to judge in a run of it, in the run's order.
         make: the command that makes a run of it.
         counted: columns of the table of items that ``check`` counts, with their values' order (None: sorted).
         described: judges of runs that do not describe them.
@@ -111,6 +126,7 @@ class Study:
     items: Kind
     verdicts: Kind
     others: tuple[Kind, ...]
+    cases: Callable[[Any], Sequence[Case]]
     make: str
     counted: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     described: Mapping[str, About] = field(default_factory=dict)
@@ -118,11 +134,12 @@ class Study:
     @property
     def given(self) -> list[Kind]:
         """Kinds that a run is made with, parents first."""
-        return [kind for kind in (*self.others, self.items) if not kind.appended]
+        return [*(kind for kind in self.others if not kind.appended), self.items]
 
     @property
     def appended(self) -> list[Kind]:
-        return [kind for kind in (self.verdicts, *self.others) if kind.appended]
+        """Kinds that collectors add to."""
+        return [kind for kind in (self.items, self.verdicts, *self.others) if kind.appended]
 
 
 def _contradiction(key: Hashable, first: int, one: Any, two: Any) -> str:

@@ -179,17 +179,12 @@ class Store:
             entry = manifest.registered(judges.get(judge_id), settings, collection, f"Judge {judge_id}")
             manifest.write(self.folder, {**about, "judges": {**judges, judge_id: entry}})
 
-    def register_episodes(self, settings: Mapping[str, Any], collection: Mapping[str, Any] | None = None) -> None:
-        """Record in run.json how the episodes are made; arguments and errors as for a judge."""
+    def register_maker(self, name: str, settings: Mapping[str, Any], collection: Mapping[str, Any]) -> None:
+        """Record in run.json, under a name of its own, what makes records; arguments and errors as for a judge."""
         with self._guard:
             about = manifest.read(self.folder)
-            entry = manifest.registered(about.get("episodes"), settings, collection, "The agent of the episodes")
-            manifest.write(self.folder, {**about, "episodes": entry})
-
-    def update_manifest(self, key: str, value: Any) -> None:
-        """Set one top-level entry of run.json, such as a note."""
-        with self._guard:
-            manifest.write(self.folder, manifest.read(self.folder) | {key: value})
+            entry = manifest.registered(about.get(name), settings, collection, f"The entry {name}")
+            manifest.write(self.folder, {**about, name: entry})
 
     def add_verdict(self, verdict: Any) -> None:
         """``add`` for the study's verdicts."""

@@ -13,7 +13,7 @@ from lib.desk.environment import TOOLS, Instances
 from lib.desk.injector import JudgedSet
 from lib.desk.oracle import solve
 from lib.errors import UserError
-from lib.judging.agent import ACTION_SCHEMA, play, prompt, read_action
+from lib.judging.agent import ACTION_SCHEMA, episodes, play, prompt, read_action
 from lib.judging.clients import Decoding, TransportError
 from lib.judging.collect import Collected, Collector
 from lib.judging.prompts import DESK
@@ -151,7 +151,7 @@ def run(tmp_path: Path) -> Run:
 
 def collect(run: Run, client: Script, n: int, decoding: Decoding = DECODING) -> Collected:
     with ThreadPoolExecutor(1) as threads:
-        return Collector(threads).episodes(run, client, decoding, n)
+        return Collector(threads).make(run, episodes(run, client, decoding, n))
 
 
 def test_every_kind_of_episode_is_kept_and_read_again(run: Run) -> None:
@@ -190,7 +190,7 @@ def test_run_json_says_how_the_episodes_were_made_and_other_settings_are_refused
     assert (about["model"], about["most_steps"], about["decoding"]["temperature"]) == ("m", 10, 0.0)
     assert "timeout" not in about["decoding"]
     assert {len(about[name]) for name in ("prompt_sha256", "schema_sha256")} == {64}
-    with pytest.raises(UserError, match=r"agent of the episodes is recorded in run\.json with other settings"):
+    with pytest.raises(UserError, match=r"The entry episodes is recorded in run\.json with other settings"):
         collect(run, Script([]), 2, Decoding(max_tokens=65))
     with pytest.raises(UserError, match='model: recorded "m", now "n"'):
         collect(run, Script([], model="n"), 2)

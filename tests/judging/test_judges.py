@@ -335,7 +335,7 @@ def test_judges_are_made_by_name_in_their_order() -> None:
 @pytest.mark.parametrize(
     ("names", "k", "said"),
     [
-        (["oracle"], 3, "no judge 'oracle'; choose from rules, always-faulty"),
+        (["oracle"], 3, "no judge 'oracle' of trajectories; choose from rules, always-faulty"),
         (["rules", "rules"], 3, "named twice"),
         ([], 3, "Name at least one judge"),
         (["selfcons"], 1, "An ensemble has 2 to 100 members, not --k 1"),

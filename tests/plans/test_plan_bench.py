@@ -7,7 +7,7 @@ from lib.plans import bench
 from lib.plans.baselines import BASELINES
 from lib.plans.faults import plans
 from lib.plans.measures import area, skill
-from lib.plans.records import METRICS, TIERS, Levels, PlanVerdict
+from lib.plans.records import METRICS, TIERS, Levels, PlanVerdict, view_of
 from lib.plans.score import score
 from lib.plans.study import PLANS, RECORDS
 from lib.run.folder import Run
@@ -27,7 +27,10 @@ def run(tmp_path_factory, records):
             truth = score(plan.calls, record.expected)
             strict = Levels(*(int(2 * getattr(truth, metric)) / 2 for metric in METRICS))
             for tier in TIERS:
-                said = {"with:m": strict, **{name: judge(record, tier, plan) for name, judge in BASELINES.items()}}
+                said = {
+                    "with:m": strict,
+                    **{name: judge(view_of(record, plan, tier, None)) for name, judge in BASELINES.items()},
+                }
                 for judge, levels in said.items():
                     lost = judge == "with:m" and tier == "hard" and plan is made[0][1]
                     fields = {"levels": None, "status": "unparseable"} if lost else {"levels": levels}

@@ -26,7 +26,7 @@ from lib.plans.measures import (
     skill,
     weighted,
 )
-from lib.plans.records import METRICS, TIERS, Levels, PlanVerdict
+from lib.plans.records import METRICS, TIERS, Levels, PlanVerdict, view_of
 from lib.records import About
 
 NAN = float("nan")
@@ -212,7 +212,7 @@ def test_the_schema_checker_beats_always_one_on_parameters_only(records):
     made = [plan for record in records for plan in plans(record, 7)]
     known = {r.record_id: r for r in records}
     frame = truths(records, made)
-    said = {p.plan_id: BASELINES["schema"](known[p.record_id], "easy", p) for p in made}
+    said = {p.plan_id: BASELINES["schema"](view_of(known[p.record_id], p, "easy", None)) for p in made}
     level = [getattr(said[plan], metric) for plan, metric in zip(frame.plan, frame.metric, strict=True)]
     areas = {m: area(g.truth, g.level) for m, g in frame.assign(level=level).groupby("metric")}
     assert areas["parameter_structure"] > 0.6

@@ -17,7 +17,7 @@ from lib.plans.prompts import (
     planner_prompt,
     reference_shown,
 )
-from lib.plans.records import METRICS, TIERS, Levels, Plan
+from lib.plans.records import METRICS, TIERS, Levels, Plan, view_of
 from lib.plans.replies import Unread, read_call, read_plan, read_verdict
 from lib.plans.score import score
 from lib.records import ToolCall
@@ -35,7 +35,7 @@ def broken(record):
 
 def prompt(name, record, plan, tier="easy", donor=None):
     shown = reference_shown(CONDITIONS[name], record, plan, donor or record, seed=7)
-    return judge_prompt(CONDITIONS[name], record, tier, plan.calls, shown)
+    return judge_prompt(CONDITIONS[name], view_of(record, plan, tier, shown))
 
 
 def test_blocks_come_in_the_order_that_a_prefix_cache_likes(record, broken):
@@ -121,7 +121,7 @@ def test_judged_text_cannot_open_a_block_of_its_own(record):
 
 
 def test_every_line_of_judged_text_can_be_cleaned_and_no_other(record, broken):
-    shown = judge_prompt(CONDITIONS["without"], record, "easy", broken.calls, None, clean=str.upper)
+    shown = judge_prompt(CONDITIONS["without"], view_of(record, broken, "easy", None), clean=str.upper)
     lines = shown.partition("## Tools")[2].splitlines()[1:-1]
     assert all(line == line.upper() for line in lines if not line.startswith("##"))
     assert "You grade a plan" in shown
@@ -229,9 +229,10 @@ def test_what_is_no_plan_is_unread(reply, reason):
 
 
 def test_baselines_know_nothing_of_the_truth(record, broken):
-    said = {name: [judge(record, tier, broken) for tier in TIERS] for name, judge in BASELINES.items()}
+    views = [view_of(record, broken, tier, None) for tier in TIERS]
+    said = {name: [judge(view) for view in views] for name, judge in BASELINES.items()}
     assert set(said["always-1"]) == {Levels(1, 1, 1, 1)}
     assert set(said["always-half"]) == {Levels(0.5, 0.5, 0.5, 0.5)}
-    assert said["coin"] == [BASELINES["coin"](record, tier, broken) for tier in TIERS]
+    assert said["coin"] == [BASELINES["coin"](view) for view in views]
     assert len(set(said["coin"])) > 1
     assert said["schema"] == [Levels(1, 1, 1, 1)] * 3

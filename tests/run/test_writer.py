@@ -293,13 +293,11 @@ def test_a_manifest_of_another_shape_keeps_what_it_has(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"runs": [{"seed": 7}]}')
     with run.collecting() as store:
         store.register_judge("coin", {})
-        store.register_episodes({"model": "m"}, {"started": "monday"})
-        store.update_manifest("note", "a prefix of 200")
+        store.register_maker("episodes", {"model": "m"}, {"started": "monday"})
     assert run.manifest == {
         "runs": [{"seed": 7}],
         "judges": {"coin": {}},
         "episodes": {"model": "m", "collections": [{"started": "monday"}]},
-        "note": "a prefix of 200",
     }
 
 
@@ -307,14 +305,14 @@ def test_episodes_are_kept_apart_and_once(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     episode, contradicting = two_trajectories()[1], two_trajectories()[0]
     with run.collecting() as store:
-        store.register_episodes({"model": "m"})
+        store.register_maker("episodes", {"model": "m"}, {})
         store.add(EPISODES, episode)
         with pytest.raises(ValueError, match="is there already"):
             store.add(EPISODES, episode)
         with pytest.raises(ValueError, match="outside the 0 steps"):
             store.add(EPISODES, Trajectory("E", "E", "g", [], "", contradicting.label))
-        with pytest.raises(UserError, match="The agent of the episodes is recorded"):
-            store.register_episodes({"model": "other"})
+        with pytest.raises(UserError, match="The entry episodes is recorded"):
+            store.register_maker("episodes", {"model": "other"}, {})
     with run.collecting() as store:
         assert store.keys(EPISODES) == {CLEAN}
     assert run.episodes() == {CLEAN: episode}
