@@ -189,8 +189,3 @@ def _theme() -> alt.theme.ThemeConfig:
             "mark": {"color": PALETTE[0]},
         }
     )
-
-
-def heading(text: str) -> alt.TitleParams:
-    """A chart's title, in lines that are no longer than a plot is wide."""
-    return alt.TitleParams(textwrap.wrap(text, LONGEST_TITLE), anchor="start", frame="group")
