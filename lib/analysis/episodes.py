@@ -18,7 +18,7 @@ def episode_frame(episodes: Iterable[Trajectory]) -> pd.DataFrame:
     repeated_calls (a call with the tool and arguments of an earlier one), escalations, checks_eligibility, replied.
     """
     return pd.DataFrame([_row(episode) for episode in episodes], columns=list(_COLUMNS)).astype(
-        {"failure_step": "Int64"}
+        {"failure_step": "Int64", **dict.fromkeys(_YES_OR_NO, bool), **dict.fromkeys(_COUNTS, int)}
     )
 
 
@@ -34,6 +34,9 @@ _COLUMNS = (
         "replied",
     ),
 )
+
+_YES_OR_NO = ("faulty", "outcome_correct", "empty_final_answer", "checks_eligibility", "replied")
+_COUNTS = ("n_steps", "failed_calls", "repeated_calls", "escalations")
 
 
 def _row(episode: Trajectory) -> dict[str, object]:
@@ -65,7 +68,7 @@ def call_frame(episodes: Iterable[Trajectory]) -> pd.DataFrame:
         for episode in episodes
         for step in episode.steps
     ]
-    return pd.DataFrame(rows, columns=["trajectory_id", "stratum", "index", "tool", "ok"])
+    return pd.DataFrame(rows, columns=["trajectory_id", "stratum", "index", "tool", "ok"]).astype({"ok": bool})
 
 
 def summary(frame: pd.DataFrame) -> dict[str, int]:
@@ -85,13 +88,6 @@ def summary(frame: pd.DataFrame) -> dict[str, int]:
         "episodes_with_eligibility_check": int(frame["checks_eligibility"].sum()),
         "empty_final_answer": int(frame["empty_final_answer"].sum()),
     }
-
-
-def by_stratum(frame: pd.DataFrame) -> pd.DataFrame:
-    """The counts of ``summary`` and the mean number of steps for each stratum, in order of appearance."""
-    groups = frame.assign(stratum=frame["stratum"].fillna("unknown")).groupby("stratum", sort=False)
-    rows = [{"stratum": name, **summary(own), "mean_steps": own["n_steps"].mean()} for name, own in groups]
-    return pd.DataFrame(rows, columns=["stratum", *summary(frame), "mean_steps"])
 
 
 def by_fault_type(frame: pd.DataFrame) -> pd.DataFrame:
@@ -117,15 +113,6 @@ def tool_use(calls: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def endings(frame: pd.DataFrame, most_steps: int) -> dict[str, int]:
-    """How many episodes were cut off at the most steps without a reply, and in how many all calls are the same one."""
-    steps = frame["n_steps"]
-    return {
-        "cut_off": int(((steps == most_steps) & ~frame["replied"].astype(bool)).sum()),
-        "loops": int(((steps > 1) & (frame["repeated_calls"] == steps - 1)).sum()),
-    }
-
-
 class Broken(Protocol):
     """A rule that an episode broke."""
 
@@ -142,7 +129,10 @@ def first_rules(first: Iterable[Broken], rules: Mapping[int, str]) -> pd.DataFra
     return pd.DataFrame(rows, columns=["rule", "what", "failure_type", "n"])
 
 
-def lengths(frame: pd.DataFrame) -> pd.DataFrame:
-    """Frame n_steps, n, faulty: how many episodes have each length."""
-    groups = frame.groupby("n_steps")
-    return groups.agg(n=("faulty", "size"), faulty=("faulty", "sum")).reset_index().astype(int)
+def most_telling(episodes: pd.DataFrame) -> str | None:
+    """Id of the longest silent fault (the first, if several), else loud fault, else episode; None where none is."""
+    if episodes.empty:
+        return None
+    faulty, correct = episodes["faulty"].astype(bool), episodes["outcome_correct"].astype(bool)
+    pool = next(part for part in (episodes[faulty & correct], episodes[faulty], episodes) if len(part))
+    return str(pool.loc[pool["n_steps"].idxmax(), "trajectory_id"])

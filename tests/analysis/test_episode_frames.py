@@ -8,12 +8,10 @@ import pytest
 from lib import REFERENCE
 from lib.analysis.episodes import (
     by_fault_type,
-    by_stratum,
     call_frame,
-    endings,
     episode_frame,
     first_rules,
-    lengths,
+    most_telling,
     summary,
     tool_use,
 )
@@ -48,10 +46,9 @@ def test_summary_by_hand():
     }
 
 
-def test_endings_and_first_rules_by_hand():
+def test_first_rules_by_hand():
     label = Label(True, 9, "premature_stop", False)
     ten = [episode("INS-1", ["get_customer"] * 10, label), episode("INS-2", ["lookup_order"] * 9 + ["reply"], label)]
-    assert endings(episode_frame([*EPISODES, *ten]), 10) == {"cut_off": 1, "loops": 2}
     rules = first_rules(first_broken([*EPISODES, *ten]), RULES)
     assert rules[["rule", "failure_type", "n"]].to_numpy().tolist() == [
         [2, "skipped_precondition", 1],
@@ -70,14 +67,9 @@ def test_frame_by_hand():
 
 def test_tables_by_hand():
     frame, calls = episode_frame(EPISODES), call_frame(EPISODES)
-    assert by_stratum(frame)[["stratum", "episodes", "faulty"]].to_numpy().tolist() == [
-        ["happy", 1, 0],
-        ["wrong_customer", 2, 2],
-    ]
     assert by_fault_type(frame).to_numpy().tolist() == [["premature_stop", 1, 1, 2, 1.0]]
     assert tool_use(calls).set_index("tool").loc["escalate"].tolist() == [3, 0, 1]
     assert tool_use(calls)["tool"].tolist()[:2] == ["escalate", "get_customer"]
-    assert lengths(frame).to_numpy().tolist() == [[1, 1, 1], [3, 2, 1]]
 
 
 def test_no_episodes_is_a_row_of_zeros():
@@ -90,3 +82,10 @@ def test_published_episodes(published):
     printed = figures[figures["judge"].str.startswith("episodes:")].set_index("metric")["value"].astype(int)
     assert len(printed) == 7
     assert {name: counts[name] for name in printed.index} == pytest.approx(printed.to_dict())
+
+
+def test_the_episode_shown_is_the_longest_silent_fault_then_loud_then_any():
+    assert most_telling(episode_frame(EPISODES)) == "INS-00004-agent"
+    assert most_telling(episode_frame([EPISODES[0], EPISODES[2]])) == "INS-00010-agent"
+    assert most_telling(episode_frame([EPISODES[0]])) == "INS-00000-agent"
+    assert most_telling(episode_frame([])) is None

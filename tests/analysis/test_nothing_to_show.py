@@ -38,9 +38,7 @@ def test_tables_of_members_are_empty(rows, board):
 
 def test_tables_of_episodes_are_empty():
     frame = episodes.episode_frame([])
-    assert episodes.by_stratum(frame).columns[0] == "stratum"
     assert episodes.by_fault_type(frame).empty
-    assert episodes.lengths(frame).empty
     assert episodes.tool_use(episodes.call_frame([])).empty
 
 
