@@ -13,7 +13,6 @@ from lib.judging.log_odds import log_odds
 from lib.judging.neutralise import neutralise
 from lib.judging.prompts import checksum
 from lib.judging.reply import LONGEST_REPLY, kept_reply, storable_text, value_at
-from lib.plans.baselines import BASELINES
 from lib.plans.prompts import (
     CONDITIONS,
     PLANNER_SCHEMA,
@@ -25,6 +24,7 @@ from lib.plans.prompts import (
 )
 from lib.plans.records import METRICS, TIERS, Metric, Plan, PlanJudgement, PlanView, Record, Tier
 from lib.plans.replies import Unread, read_plan, read_verdict
+from lib.plans.score import BASELINES
 from lib.plans.study import PLANS, RECORDS
 from lib.records import About, Status
 from lib.run.folder import Run
@@ -60,7 +60,7 @@ class PlanJudge:
 
 
 class Baseline:
-    """A judge of ``lib.plans.baselines``, which asks no model."""
+    """A judge of ``lib.plans.score``, which asks no model."""
 
     batch = "baseline"
 

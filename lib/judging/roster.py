@@ -16,8 +16,8 @@ from lib.judging.llm import Direct, PromptJudge
 from lib.judging.plans import Baseline, PlanJudge
 from lib.judging.prompts import RUBRICS, Rubric
 from lib.judging.rules import Rules
-from lib.plans.baselines import BASELINES
 from lib.plans.prompts import CONDITIONS, judge_schema
+from lib.plans.score import BASELINES
 from lib.plans.study import PLANS
 from lib.run.study import Study
 from lib.trajectories import TRAJECTORIES

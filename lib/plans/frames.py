@@ -1,16 +1,16 @@
-"""The tidy frame of part II: one row a verdict and metric, beside the truth."""
+"""The tidy frames of part II: one row a verdict and metric, beside the truth; and part I seen as plans."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
-from msgspec.structs import astuple
+from msgspec.structs import asdict, astuple
 
 from lib.plans.prompts import CONDITIONS, donors, reference_shown
 from lib.plans.records import METRICS, Plan, PlanVerdict, Record
 from lib.plans.score import corrected, score
-from lib.records import About
+from lib.records import About, Trajectory
 
 NONE = (float("nan"),) * len(METRICS)
 
@@ -76,3 +76,18 @@ def _against_shown(condition: str, record: Record, plan: Plan, donor: Record, se
     asked = CONDITIONS.get(condition)
     reference = reference_shown(asked, record, plan, donor, seed) if asked else None
     return NONE if reference is None else astuple(score(plan.calls, reference))
+
+
+def trajectories_as_plans(trajectories: Iterable[Trajectory], parents: Mapping[str, Trajectory]) -> pd.DataFrame:
+    """One row a mutant whose parent is known: trajectory, instance, fault, and the four scores of Eqs 1 to 3.
+
+    Args:
+        parents: clean trajectory by instance id.
+    """
+    rows = [
+        {"trajectory": t.trajectory_id, "instance": t.instance_id, "fault": t.label.failure_type}
+        | asdict(score([s.call for s in t.steps], [s.call for s in parents[t.instance_id].steps]))
+        for t in trajectories
+        if t.label.faulty and t.instance_id in parents
+    ]
+    return pd.DataFrame(rows)

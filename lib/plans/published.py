@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, cast
 
@@ -18,6 +18,7 @@ from lib.errors import UserError
 from lib.plans.records import METRICS, TIERS, TOPOLOGIES, Edge, Parameter, Plan, Record, Tier, Tool, Topology
 from lib.plans.replies import Unread, read_call
 from lib.records import ToolCall
+from lib.run.lines import BOM, Problem, Problems, Spelling, loads, opened, read
 
 REQUESTS: dict[Tier, str] = {"easy": "user_message", "medium": "query_medium", "hard": "query_hard"}
 RESPONSES = {"with": "judge_response", "without": "judge_response_no_gt"}
@@ -219,18 +220,13 @@ def _tier(path: Path) -> Tier:
 
 def _rows(path: Path) -> Iterator[_Row]:
     """The objects of a JSON array, or of the lines of a file."""
-    try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not in UTF-8: {error}. Download it again.") from error
-    if path.suffix == ".json":
-        whole = _json(text, str(path))
-        numbered = iter(enumerate(whole, start=1)) if isinstance(whole, list) else iter(())
+    if path.suffix == ".jsonl":
+        found: Iterable[tuple[int, Any]] = read(path, Spelling(dict), Problems(path, _REMEDY), torn_ok=False)
     else:
-        lines = (pair for pair in enumerate(text.split("\n"), start=1) if pair[1].strip())
-        numbered = ((i, _json(line, f"{path}, row {i},")) for i, line in lines)
+        with opened(path) as file:
+            found = enumerate(_array(path, file.read()), start=1)
     number = 0
-    for number, fields in numbered:
+    for number, fields in found:
         if not isinstance(fields, dict):
             raise UserError(f"{path}, row {number}: it is no object. {_REMEDY}")
         yield _Row(path, number, fields)
@@ -238,8 +234,9 @@ def _rows(path: Path) -> Iterator[_Row]:
         raise UserError(f"{path} holds no list of rows. Download it again, or remove it.")
 
 
-def _json(text: str, where: str) -> Any:
+def _array(path: Path, raw: bytes) -> list[Any]:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{where} is no JSON: {error}. Download it again.") from error
+        whole = loads(raw.removeprefix(BOM))
+    except Problem as problem:
+        raise UserError(f"{path}: {problem}. Download it again.") from problem
+    return whole if isinstance(whole, list) else []

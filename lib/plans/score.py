@@ -1,17 +1,19 @@
 """The reference scores of a plan: Equations 1 to 3 of AgentJudgeBench (arXiv 2608.26623), and corrected ones.
 
-All take calls as they were predicted and as they were expected, and give four values in [0, 1].
+All take calls as they were predicted and as they were expected, and give four values in [0, 1]. Beside them the judges
+that ask no model: what any other must beat.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
 
 from msgspec.structs import astuple
 
 from lib.plans.graph import ancestors
-from lib.plans.records import Levels, Record, Tool, references
+from lib.plans.records import LEVELS, METRICS, Levels, PlanView, Record, Tool, references
 from lib.records import ToolCall
 
 DIGITS_OF_RELEASED_CODE = 4
@@ -79,6 +81,20 @@ def schema_check(predicted: Sequence[ToolCall], tools: Sequence[Tool]) -> Levels
         sequence=_mean(float(_refers_back(i, call)) for i, call in enumerate(predicted)),
         query_coverage=1.0,
     )
+
+
+def _coin(view: PlanView) -> Levels:
+    rng = Random(f"coin/{view.token}")
+    return Levels(*(rng.choice(LEVELS) for _ in METRICS))
+
+
+BASELINES: dict[str, Callable[[PlanView], Levels]] = {
+    "always-1": lambda view: Levels(1.0, 1.0, 1.0, 1.0),
+    "always-half": lambda view: Levels(0.5, 0.5, 0.5, 0.5),
+    "coin": _coin,
+    "schema": lambda view: schema_check(view.calls, view.tools),
+}
+"""By judge id. The schema checker's levels are shares, on no scale; the coin falls the same way each time."""
 
 
 def _keys(made: frozenset[str], wanted: frozenset[str]) -> float:

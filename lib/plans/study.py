@@ -45,8 +45,12 @@ def _check_verdict(verdict: PlanVerdict, tiers: Known) -> PlanVerdict:
 
 
 def _cases(run: Any) -> list[Case]:
-    """Every plan that was read, for every request that it answers: by record, tier and plan."""
+    """Every plan that was read, for every request that it answers.
+
+    They are alike by record, tier and plan; records in the run's order, so that half a collection holds all topologies.
+    """
     records = run.records(RECORDS)
+    place = {name: i for i, name in enumerate(records)}
     seed = run.manifest.get("dataset", {}).get("seed")
     donor = donors([*records.values()], seed)
 
@@ -58,7 +62,7 @@ def _cases(run: Any) -> list[Case]:
             shown = reference_shown(asked, record, plan, donor[plan.record_id], seed) if asked else None
             return view_of(record, plan, tier, shown)
 
-        return Case((plan.plan_id, tier), (record.record_id, TIERS.index(tier), plan.plan_id), view)
+        return Case((plan.plan_id, tier), (place[record.record_id], TIERS.index(tier), plan.plan_id), view)
 
     plans = [plan for plan in run.records(ITEMS).values() if plan.status == "ok"]
     return [case(plan, tier) for plan in plans for tier in TIERS if plan.tier in (None, tier)]

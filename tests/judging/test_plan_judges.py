@@ -58,7 +58,8 @@ def test_cases_are_asked_by_record_tier_and_plan_so_that_a_server_keeps_what_the
     assert len({prompt.partition("## Plan")[0] for prompt in prompts[:2]}) == 1
     assert len({prompt.partition("## Request")[0] for prompt in prompts[:6]}) == 1
     assert [("## Reference" in prompt) for prompt in prompts] == [True] * 12 + [False] * 12
-    keys = [(v.plan_id.split("/")[0], TIERS.index(v.tier), v.plan_id) for v in run.verdicts()[:12]]
+    place = [*run.records(RECORDS)]
+    keys = [(place.index(v.plan_id.split("/")[0]), TIERS.index(v.tier), v.plan_id) for v in run.verdicts()[:12]]
     assert keys == sorted(keys)
     entry = run.manifest["judges"]["without:m"]
     assert entry["about"] == {"kind": "without", "model": "m", "scored": True}

@@ -1,4 +1,4 @@
-"""One real model, SmolLM2-135M behind llama.cpp: what the tests against a played server take for granted."""
+"""Two small real models behind llama.cpp: what the tests against a played server take for granted."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from lib.judging.clients import Client, ContextOverflow, Decoding, Target, conne
 from lib.judging.llm import Direct
 from lib.judging.prompts import RUBRICS
 from lib.judging.reply import read_reply
+from lib.plans.records import METRICS
+from lib.plans.study import PLANS
 from lib.records import view_of
 from lib.run.folder import Run
 
@@ -41,17 +44,25 @@ PROMPT = "The agent refunded an order twice. Is that faulty? Answer in JSON."
 pytestmark = pytest.mark.skipif(not TOOL.exists(), reason="needs ../shared/tools/local_model.sh to serve a local model")
 
 
-@pytest.fixture(scope="session")
-def client() -> Iterator[Client]:
+@contextmanager
+def served(model: str) -> Iterator[str]:
+    """Where a model is served, on one thread."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    started = subprocess.run(["bash", str(TOOL), "serve", MODEL, str(port)], capture_output=True, text=True)
+    command, one_thread = ["bash", str(TOOL), "serve", model, str(port)], os.environ | {"THREADS": "1"}
+    started = subprocess.run(command, capture_output=True, text=True, env=one_thread)
     assert started.returncode == 0, started.stderr
     try:
-        yield connect(Target(model=MODEL, backend="openai", base_url=f"http://127.0.0.1:{port}/v1"))
+        yield f"http://127.0.0.1:{port}/v1"
     finally:
         os.kill(int(started.stdout.split()[-1]), signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with served(MODEL) as url:
+        yield connect(Target(model=MODEL, backend="openai", base_url=url))
 
 
 def test_a_real_reply_keeps_to_the_schema_and_is_counted(client: Client) -> None:
@@ -151,3 +162,21 @@ def test_a_real_model_judges_and_plays_from_the_command_line_and_the_run_is_soun
     assert "episodes: 2" in counted
     assert "transport failures: 0" in counted
     assert all(f"{judge}: 2 verdicts" in counted for judge in judges)
+
+
+def test_a_real_model_plans_and_grades_plans_from_the_command_line(tmp_path: Path) -> None:
+    lib("plans", "--out", tmp_path, "--n", "1", "--each", "1")
+    with served("gemma3-270m") as url:
+        asking = ["--run", tmp_path, "--model", "gemma3:270m", "--backend", "openai", "--base-url", url]
+        lib("collect", *asking, "--judge", "with,without", "--limit", "2")
+        lib("plan", *asking, "--n", "1", "--max-tokens", "160")
+    run = Run.open(tmp_path, PLANS)
+    verdicts = run.verdicts()
+    assert [verdict.judge_id for verdict in verdicts] == ["with:gemma3:270m"] * 2 + ["without:gemma3:270m"] * 2
+    for verdict in verdicts:
+        assert (verdict.status, [*verdict.log_odds]) == ("ok", [*METRICS])
+        assert all((verdict.log_odds[m] > 0) == (getattr(verdict.levels, m) == 1) for m in METRICS)
+        assert verdict.server_s
+    made = [plan for plan in run.records(PLANS.items).values() if plan.planner == "gemma3:270m"]
+    assert [plan.tier for plan in made] == ["easy", "medium", "hard"]
+    assert all(plan.raw_reply and (plan.calls or plan.reason) for plan in made)

@@ -4,11 +4,10 @@ import pytest
 
 from lib.errors import UserError
 from lib.plans import bench
-from lib.plans.baselines import BASELINES
 from lib.plans.faults import plans
 from lib.plans.measures import area, skill
 from lib.plans.records import METRICS, TIERS, Levels, PlanVerdict, view_of
-from lib.plans.score import score
+from lib.plans.score import BASELINES, score
 from lib.plans.study import PLANS, RECORDS
 from lib.run.folder import Run
 

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from scipy.stats import mannwhitneyu
 
-from lib.plans.baselines import BASELINES
 from lib.plans.faults import plans
 from lib.plans.frames import truths, verdicts_beside_truth
 from lib.plans.measures import (
@@ -27,6 +26,7 @@ from lib.plans.measures import (
     weighted,
 )
 from lib.plans.records import METRICS, TIERS, Levels, PlanVerdict, view_of
+from lib.plans.score import BASELINES
 from lib.records import About
 
 NAN = float("nan")

@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 from msgspec.structs import astuple, replace
 
-from lib.plans.baselines import BASELINES
 from lib.plans.faults import plans
 from lib.plans.prompts import (
     CONDITIONS,
@@ -19,7 +18,7 @@ from lib.plans.prompts import (
 )
 from lib.plans.records import METRICS, TIERS, Levels, Plan, view_of
 from lib.plans.replies import Unread, read_call, read_plan, read_verdict
-from lib.plans.score import score
+from lib.plans.score import BASELINES, score
 from lib.records import ToolCall
 
 

@@ -167,8 +167,9 @@ def test_a_bad_judged_row_names_file_row_field_and_remedy(tmp_path, changes, mes
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("easy.jsonl", b'\n{"id"\n', r"easy.jsonl, row 2, is no JSON"),
-        ("easy.jsonl", b"\xff\xfe", r"easy.jsonl is not in UTF-8"),
+        ("easy.jsonl", b'\n{"id"\n', r"easy.jsonl, line 2: not JSON"),
+        ("easy.jsonl", b"\xff\xfe", r"easy.jsonl, line 1: not UTF-8 text"),
+        ("easy.json", b"[", r"easy.json: not JSON"),
         ("easy.json", b'{"id": 1}', r"easy.json holds no list of rows"),
         ("easy.json", b"[1]", r"easy.json, row 1: it is no object"),
         ("easy.jsonl", b"\n", r"easy.jsonl holds no list of rows"),

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import astuple, replace
 
 from lib.desk.injector import JudgedSet
-from lib.plans.bridge import trajectories_as_plans
+from lib.plans.frames import trajectories_as_plans
 from lib.plans.records import METRICS, Parameter, Record, Tool
 from lib.plans.score import corrected, schema_check, score
 from lib.records import ToolCall
