@@ -295,7 +295,7 @@ def _table(board: Bench, scores: pd.DataFrame) -> str:
     ]
     wide = scores.assign(cell=cells).pivot_table(index="metric", columns="judge", values="cell", aggfunc="first")
     table = wide.loc[scores["metric"].unique(), board.judges]
-    table.loc[board.registry.unit] = [str(board.counts[name]) for name in board.judges]
+    table.loc[f"{board.registry.unit} judged"] = [str(board.counts[name]) for name in board.judges]
     table.loc["replies unread"] = [str(board.unread_counts[name]) for name in board.judges]
     note = f"\n\nwithheld: most replies of {', '.join(sorted(withheld))} could not be read" if withheld else ""
     return table.rename_axis(None, axis=1).reset_index().to_string(index=False) + note

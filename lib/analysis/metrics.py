@@ -50,12 +50,12 @@ class Registry:
     Attributes:
         metrics: by name, in the order of tables.
         columns: quantities of one judge, from its rows of the tidy frame: name → one number a row.
-        unit: what one row is, for a table.
+        unit: what rows are of, in words.
     """
 
     metrics: Mapping[str, Metric]
     columns: Callable[[pd.DataFrame], dict[str, Floats]]
-    unit: str = "trajectories judged"
+    unit: str = "trajectories"
 
     def named(self, kind: Kind, wanted: Sequence[str] | None = None) -> list[Metric]:
         return [m for m in self.metrics.values() if m.kind == kind and (wanted is None or m.name in wanted)]

@@ -15,7 +15,7 @@ from lib.analysis.shares import Floats
 from lib.analysis.tidy import chosen
 from lib.errors import UserError
 from lib.plans.frames import verdicts_beside_truth
-from lib.plans.measures import NullPolicy, alignment, bias, binned, ceiling, floor
+from lib.plans.measures import NullPolicy, alignment, bias, binned, ceiling, floor, skill
 from lib.plans.published import read_judged
 from lib.plans.records import LEVELS, METRICS
 from lib.plans.study import PLANS, RECORDS
@@ -99,7 +99,7 @@ def _columns(rows: pd.DataFrame) -> dict[str, Floats]:
 
 
 def _skill(sums: Sums) -> Floats:
-    return ratio(sums["aligned"] - sums["floor"], sums["ceiling"] - sums["floor"])
+    return skill(*(sums[name] for name in ("aligned", "floor", "ceiling")))
 
 
 def _area(metric: str, sums: Sums) -> Floats:
@@ -128,7 +128,7 @@ def _registry() -> Registry:
             Metric(name, f"Alignment: {label}", 1, 3, "mean", f"given.{metric}", above=f"aligned.{metric}"),
             Metric(f"area.{metric}", f"Area: {label}", 1, 2, "resampled", f"given.{metric}", of=area, columns=sides),
         ]
-    return Registry({metric.name: metric for metric in metrics}, _columns, "grades given")
+    return Registry({metric.name: metric for metric in metrics}, _columns, "grades of plans")
 
 
 PLAN_METRICS = _registry()

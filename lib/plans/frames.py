@@ -42,7 +42,8 @@ def verdicts_beside_truth(
 
     Those are judge, kind (the condition under which it is asked), model, tier, shown (the plan's score against the
     reference that was shown, NaN where none was), level (NaN where the reply was not read), log_odds, status, unread,
-    seconds; and for ``lib.analysis.bench`` cell (topology and tier) and trajectory (plan, tier and metric).
+    seconds; and for ``lib.analysis`` cell (topology and tier), trajectory (plan, tier and metric), stratum (topology),
+    faulty (truth below 1) and score (minus the log-odds of 1, or minus the level where they are not known).
 
     Args:
         seed: that of the run, from which the wrong references follow.
@@ -65,6 +66,8 @@ def verdicts_beside_truth(
     columns = ["judge", "kind", "model", "tier", "plan", "metric", "shown", "level", "log_odds", "status", "seconds"]
     frame = pd.DataFrame(rows, columns=columns).merge(truths(records, plans), on=["plan", "metric"], how="left")
     frame["unread"] = frame["status"].ne("ok")
+    frame["faulty"], frame["stratum"] = frame["truth"] < 1, frame["topology"]
+    frame["score"] = -frame["log_odds"].fillna(frame["level"])
     frame["cell"] = frame["topology"] + "/" + frame["tier"]
     frame["trajectory"] = frame["plan"] + "/" + frame["tier"] + "/" + frame["metric"]
     place = {judge: position for position, judge in enumerate(about)}

@@ -1,6 +1,6 @@
 """What a judge of plans is worth: measures on arrays of truths p and levels l in [0, 1], NaN where one is missing.
 
-Eqs 4 and 5 are AgentJudgeBench's (arXiv 2608.26623); floor, ceiling, skill, areas and slopes are ours. Nothing here
+Eqs 4 and 5 are AgentJudgeBench's (arXiv 2608.26623); floor, ceiling, skill and slopes are ours. Nothing here
 draws a sample: intervals come from the bootstrap over records in ``lib.analysis``.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import spearmanr
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from lib.plans.records import LEVELS, METRICS
@@ -58,18 +58,6 @@ def skill(aligned: ArrayLike, lowest: ArrayLike, highest: ArrayLike) -> Floats:
     a, low, high = (np.asarray(value, float) for value in (aligned, lowest, highest))
     room = high - low
     return np.divide(a - low, room, out=np.full(np.broadcast(a, room).shape, np.nan), where=room > 0)
-
-
-def area(truth: ArrayLike, score: ArrayLike) -> float:
-    """Area under the curve of a score for p = 1 against p < 1, ties half; NaN if one of them is absent.
-
-    The chance that a faulty plan scores below a right one. ``score`` may be levels, or log-odds of 1.
-    """
-    p, said = np.asarray(truth, float), np.asarray(score, float)
-    given = ~np.isnan(said)
-    right, ranks = p[given] >= 1, rankdata(said[given])
-    n, m = right.sum(), (~right).sum()
-    return float((ranks[right].sum() - n * (n + 1) / 2) / (n * m)) if n and m else float("nan")
 
 
 def bias(truth: ArrayLike, level: ArrayLike) -> Floats:

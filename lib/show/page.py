@@ -31,8 +31,9 @@ def page(bench: Any) -> Said:
     judges(bench.about)
     models = list(dict.fromkeys(about.model for about in bench.about.values() if about.model))
     return say(
-        "Verdicts on {n:n} trajectories, from the run {run:code}: {who:code}.",
+        "Verdicts on {n:n} {unit}, from the run {run:code}: {who:code}.",
         n=bench.verdicts["trajectory"].nunique(),
+        unit=bench.registry.unit,
         run=bench.name,
         who=models or list(bench.about),
     )

@@ -175,7 +175,9 @@ def test_a_run_of_plans_is_made_planned_judged_and_scored_from_the_command_line(
     assert "114 verdicts (0 of them not ok), 0 failures" in said
     assert lib("score", "--run", folder, "--reps", "50") == 0
     table = capsys.readouterr().out
-    assert all(name in table for name in ("alignment", "floor", "ceiling", "skill", "area.sequence", "grades given"))
+    assert all(
+        name in table for name in ("alignment", "floor", "ceiling", "skill", "area.sequence", "grades of plans judged")
+    )
     assert bench.open(folder, reps=50).judge("always-1").skill.value == pytest.approx(0)
     assert lib("collect", "--run", folder, "--judge", "step") == 1
     assert "no judge 'step' of plans; choose from always-1" in capsys.readouterr().err

@@ -2,10 +2,11 @@
 
 import pytest
 
+from lib.analysis.ranking import area
 from lib.errors import UserError
 from lib.plans import bench
 from lib.plans.faults import plans
-from lib.plans.measures import area, skill
+from lib.plans.measures import skill
 from lib.plans.records import METRICS, TIERS, Levels, PlanVerdict, view_of
 from lib.plans.score import BASELINES, score
 from lib.plans.study import PLANS, RECORDS
@@ -64,7 +65,7 @@ def test_values_are_those_of_the_measures_on_the_frame(opened):
     assert judge.alignment.value == pytest.approx(own.aligned.mean())
     assert judge.skill.value == pytest.approx(skill(own.aligned.mean(), own.floor.mean(), own.ceiling.mean()))
     for metric, rows in own.groupby("metric"):
-        assert judge.metrics[f"area.{metric}"].value == pytest.approx(area(rows.truth, rows.level))
+        assert judge.metrics[f"area.{metric}"].value == pytest.approx(area(rows, within=None).value)
 
 
 def test_a_reply_that_was_not_read_counts_as_the_policy_says(run, opened):

@@ -3,15 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import mannwhitneyu
 
+from lib.analysis.ranking import areas
 from lib.plans.faults import plans
 from lib.plans.frames import truths, verdicts_beside_truth
 from lib.plans.measures import (
     WEIGHTS,
     agreement,
     alignment,
-    area,
     bias,
     binned,
     ceiling,
@@ -61,18 +60,6 @@ def test_always_one_has_no_skill_and_the_best_judge_of_the_scale_has_all():
 def test_high_alignment_can_be_no_sight_at_all():
     p = np.array([1.0] * 18 + [0.5, 0.5])
     assert alignment(p, 1).mean() == 0.95
-    assert area(p, np.ones(20)) == 0.5
-
-
-def test_area_is_the_chance_that_a_faulty_plan_scores_below_a_right_one():
-    p, said = [1, 1, 0.5, 0], [1, 0.5, 0.5, 0]
-    assert area(p, said) == pytest.approx((1 + 1 + 0.5 + 1) / 4)
-    rng = np.random.default_rng(0)
-    p, said = rng.choice([0.5, 1.0], 200), rng.normal(size=200)
-    u = mannwhitneyu(said[p == 1], said[p < 1]).statistic
-    assert area(p, said) == pytest.approx(u / ((p == 1).sum() * (p < 1).sum()))
-    assert area([1, 1, 0], [1, NAN, 0]) == 1
-    assert np.isnan(area([1, 1], [0, 1]))
 
 
 def test_bias_is_positive_where_too_much_is_credited():
@@ -193,6 +180,9 @@ def test_a_plans_truth_is_the_same_at_every_tier_and_in_every_condition(records)
     assert frame[frame.kind == "same"].shown.eq(1).all()
     assert frame[frame.kind == "always-1"].shown.isna().all()
     assert frame.level.isna().sum() == 4
+    assert frame.score.notna().sum() == len(frame) - 4
+    assert (frame[frame.log_odds.notna()].score == -2).all()
+    assert (frame.faulty == (frame.truth < 1)).all()
     assert (frame.log_odds.notna() == (frame.metric == "sequence")).sum() == len(frame) - 1
     assert set(frame.model.dropna()) == {"m"}
 
@@ -214,6 +204,7 @@ def test_the_schema_checker_beats_always_one_on_parameters_only(records):
     frame = truths(records, made)
     said = {p.plan_id: BASELINES["schema"](view_of(known[p.record_id], p, "easy", None)) for p in made}
     level = [getattr(said[plan], metric) for plan, metric in zip(frame.plan, frame.metric, strict=True)]
-    areas = {m: area(g.truth, g.level) for m, g in frame.assign(level=level).groupby("metric")}
-    assert areas["parameter_structure"] > 0.6
-    assert areas["query_coverage"] == 0.5
+    scored = frame.assign(score=-np.array(level), faulty=frame.truth < 1, stratum=frame.topology)
+    found = areas(scored, by=["metric"]).set_index("metric").value
+    assert found["parameter_structure"] > 0.6
+    assert found["query_coverage"] == 0.5
