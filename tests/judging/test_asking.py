@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from lib import ROOT
 from lib.__main__ import main
 from lib.desk.injector import JudgedSet
 from lib.errors import UserError
-from lib.judging.clients import Decoding, Target, TransportError, connect
+from lib.judging.clients import Decoding, Target, TransportError, connect, ollama
 from lib.judging.clients.probe import CHANGES, settle
 from lib.run.folder import Run
 from tests.judging import fake_server as fake
@@ -173,11 +176,14 @@ REMOTE = "https://models.example/v1"
         ("SSL_CERT_DIR", "/there/is/none"),
     ],
 )
-def test_a_variable_that_stands_in_the_way_is_named(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
+@pytest.mark.parametrize("backend", ["openai", "ollama"])
+def test_a_variable_that_stands_in_the_way_is_named(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, backend: Any
+) -> None:
     monkeypatch.setitem(sys.modules, "socks", None)
     monkeypatch.setenv(variable, value)
     with pytest.raises(UserError, match=rf"^{variable} names "):
-        connect(Target(model="m", backend="openai", base_url=REMOTE)).describe()
+        connect(Target(model="m", backend=backend, base_url=REMOTE)).describe()
 
 
 def test_a_proxy_that_does_not_answer_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,3 +202,30 @@ def test_this_machine_is_asked_without_a_proxy(
     monkeypatch.setenv(variable, "socks5://127.0.0.1:9")
     client = connect(Target(model="m", base_url=server.address))
     assert client.complete("x", SCHEMA, Decoding()).text == fake.VERDICT
+
+
+def test_ollamas_client_is_imported_whatever_the_environment_holds(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "ollama"]:
+        monkeypatch.delitem(sys.modules, name)
+    ollama._package.cache_clear()
+    odd = {
+        "OLLAMA_HOST": "::1",
+        "OLLAMA_API_KEY": "\u201ckey\u201d",
+        "all_proxy": "socks5://h",
+        "SSL_CERT_FILE": "/none",
+    }
+    for name, value in odd.items():
+        monkeypatch.setenv(name, value)
+    ollama._package()
+    assert odd.items() <= dict(os.environ).items()
+    monkeypatch.delenv("OLLAMA_API_KEY")
+    client = connect(Target(model="m", base_url=server.address))
+    assert client.complete("x", SCHEMA, Decoding()).text == fake.VERDICT
+
+
+def test_no_command_imports_a_client_before_a_model_is_asked() -> None:
+    loads = "import sys, lib.__main__; print([name for name in ('ollama', 'httpx') if name in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", loads], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert said.stdout == "[]\n"

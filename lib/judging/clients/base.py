@@ -121,7 +121,10 @@ class Target(Struct, frozen=True, kw_only=True):
 def connect(target: Target) -> Client:
     """The client of a target. Raises UserError for an address that is none, or a key that cannot be sent."""
     # Only who asks a model loads what asks it.
-    from lib.judging.clients.ollama import OllamaClient
-    from lib.judging.clients.openai import OpenAIClient
+    if target.backend == "openai":
+        from lib.judging.clients.openai import OpenAIClient
 
-    return OllamaClient(target) if target.backend == "ollama" else OpenAIClient(target)
+        return OpenAIClient(target)
+    from lib.judging.clients.ollama import OllamaClient
+
+    return OllamaClient(target)

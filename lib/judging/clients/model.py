@@ -29,7 +29,6 @@ class ModelClient(ABC):
     """One model at one server. Pickles without its key, which each process reads from its own environment."""
 
     backend: ClassVar[str]
-    path: ClassVar[str]
     server: Server
 
     def __init__(self, target: Target, pace: Pace | None = None) -> None:
@@ -51,7 +50,7 @@ class ModelClient(ABC):
 
     def _complete(self, prompt: str, body: dict[str, Any], decoding: Decoding) -> Completion:
         started = time.perf_counter()
-        answer = self.server.post(self.path, body, decoding.timeout, self.model)
+        answer = self.ask(body, decoding.timeout)
         wall = time.perf_counter() - started
         read = self.read(answer, decoding)
         check_room(prompt, read.prompt_tokens, decoding.num_ctx)
@@ -74,6 +73,10 @@ class ModelClient(ABC):
     @abstractmethod
     def request(self, prompt: str, schema: dict[str, Any], decoding: Decoding) -> dict[str, Any]:
         """The body of a request; options that are None are left out."""
+
+    @abstractmethod
+    def ask(self, body: dict[str, Any], timeout: float) -> dict[str, Any]:
+        """The answer to a request, without secrets. Raises what ``failures.failure`` makes of any other."""
 
     @abstractmethod
     def read(self, answer: dict[str, Any], decoding: Decoding) -> Completion:

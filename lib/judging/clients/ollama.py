@@ -1,13 +1,17 @@
-"""A model behind Ollama, through Ollama's own API, so that the context length holds."""
+"""A model behind Ollama, through Ollama's own API and official client, so that the context length holds."""
 
 from __future__ import annotations
 
 import ipaddress
 import json
 import os
+import threading
 from contextlib import suppress
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
+
+import httpx
 
 from lib.judging.clients.base import Completion, Decoding, Target
 from lib.judging.clients.failures import TransportError
@@ -18,7 +22,6 @@ from lib.judging.clients.model import (
     given,
     plain,
     seconds,
-    table,
     token_logprobs,
     without_text,
     word,
@@ -37,12 +40,22 @@ class OllamaClient(ModelClient):
     """One model of one server. The address takes every form of ``OLLAMA_HOST``, which is read where none is given."""
 
     backend = "ollama"
-    path = "/api/generate"
 
     def __init__(self, target: Target, pace: Pace | None = None) -> None:
         super().__init__(target, pace)
         host = os.environ.get(HOST, "") if target.base_url is None else target.base_url
         self.server = Server(_url(host), HOST if target.base_url is None else "--base-url", KEY, target.headers)
+        self._ollama = _package().Client(
+            "http://ollama", transport=_Transport(self.server, self.model), timeout=DESCRIBE_TIMEOUT, trust_env=False
+        )
+
+    def ask(self, body: dict[str, Any], timeout: float) -> dict[str, Any]:
+        return self._raw("POST", "/api/generate", content=json.dumps(body).encode(), timeout=timeout)
+
+    def _raw(self, *request: Any, **options: Any) -> dict[str, Any]:
+        """The official client's raw request: its methods cannot say ``truncate``, nor read an answer with gaps."""
+        answer: dict[str, Any] = self._ollama._request_raw(*request, **options).json()
+        return answer
 
     def request(self, prompt: str, schema: dict[str, Any], decoding: Decoding) -> dict[str, Any]:
         options = given(
@@ -79,22 +92,58 @@ class OllamaClient(ModelClient):
         )
 
     def tell(self) -> dict[str, Any]:
-        listed = self.server.get(self.server.url("/api/tags"), DESCRIBE_TIMEOUT).get("models")
-        names = (self.model, f"{self.model}:latest")
-        entries = map(table, listed if isinstance(listed, list) else [])
-        entry = next((entry for entry in entries if entry.get("model") in names), {})
-        details = table(entry.get("details"))
+        entry = self._listed()
+        details = entry and entry.details
         return {
             "backend": self.backend,
             "model": self.model,
-            "digest": word(entry.get("digest")),
-            "version": word(self.server.get(self.server.url("/api/version"), DESCRIBE_TIMEOUT).get("version")),
+            "digest": word(entry and entry.digest),
+            "version": word(self._raw("GET", "/api/version").get("version")),
             "weights": {
-                "ftype": word(details.get("quantization_level")),
-                "parameter_size": word(details.get("parameter_size")),
-                "size": plain(entry.get("size")),
+                "ftype": word(details and details.quantization_level),
+                "parameter_size": word(details and details.parameter_size),
+                "size": entry and entry.size and plain(int(entry.size)),
             },
         }
+
+    def _listed(self) -> Any:
+        """The server's entry for the model; None where it lists none, or in no way that its client understands."""
+        try:
+            models = self._ollama.list().models
+        except ValueError:  # the client's models refuse it
+            return None
+        return next((entry for entry in models if entry.model in (self.model, f"{self.model}:latest")), None)
+
+
+class _Transport(httpx.BaseTransport):
+    """Sends what the official client asks as every client's requests are sent: one address, bounds, secrets, errors."""
+
+    def __init__(self, server: Server, model: str) -> None:
+        self._server, self._model = server, model
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        path, timeout = request.url.path, request.extensions["timeout"]["read"]
+        if request.method == "GET":
+            answer = self._server.get(self._server.url(path), timeout)
+        else:
+            answer = self._server.post(path, request.content, timeout, self._model)
+        return httpx.Response(200, content=json.dumps(answer).encode())
+
+
+_importing = threading.Lock()
+
+
+@cache
+def _package() -> Any:
+    """The official package. While imported it builds a client from variables that are ours to check: it sees none."""
+    with _importing:
+        ours = [name for name in os.environ if name.startswith(("OLLAMA_", "SSL_CERT")) or "_PROXY" in name.upper()]
+        hidden = {name: os.environ.pop(name) for name in ours}
+        try:
+            import ollama
+        finally:
+            os.environ.update(hidden)
+    return ollama
 
 
 def _said(answer: dict[str, Any]) -> tuple[str, Any, str | None]:

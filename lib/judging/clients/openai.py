@@ -38,7 +38,6 @@ class OpenAIClient(ModelClient):
     """
 
     backend = "openai"
-    path = CHAT
 
     def __init__(self, target: Target, pace: Pace | None = None) -> None:
         super().__init__(target, pace)
@@ -66,6 +65,9 @@ class OpenAIClient(ModelClient):
             logprobs=True if decoding.logprobs else None,
             top_logprobs=decoding.logprobs or None,
         ) | ({} if decoding.token_cap == "none" else {decoding.token_cap: decoding.max_tokens})
+
+    def ask(self, body: dict[str, Any], timeout: float) -> dict[str, Any]:
+        return self.server.post(CHAT, json.dumps(body).encode(), timeout, self.model)
 
     def read(self, answer: dict[str, Any], decoding: Decoding) -> Completion:
         if "choices" not in answer:

@@ -62,9 +62,9 @@ class Server:
         is_azure = (parts.hostname or "").endswith(".azure.com")
         return {"api-key": key} if is_azure else {"Authorization": f"Bearer {key}"}
 
-    def post(self, path: str, body: dict[str, Any], timeout: float, model: str) -> dict[str, Any]:
+    def post(self, path: str, body: bytes, timeout: float, model: str) -> dict[str, Any]:
         """The JSON object that a request is answered with. Raises what ``failures.failure`` makes of anything else."""
-        status, headers, content = self._request("POST", self.url(path), json.dumps(body).encode(), timeout)
+        status, headers, content = self._request("POST", self.url(path), body, timeout)
         answer = self._decoded(content)
         is_good = isinstance(answer, dict) and 200 <= status < 300
         if is_good and not answer.get("error"):
