@@ -8,7 +8,7 @@ import pandas as pd
 from msgspec.structs import asdict, astuple
 
 from lib.plans.prompts import CONDITIONS, donors, reference_shown
-from lib.plans.records import METRICS, Plan, PlanVerdict, Record
+from lib.plans.records import METRICS, TIERS, Plan, PlanVerdict, Record
 from lib.plans.score import corrected, score
 from lib.records import About, Trajectory
 
@@ -71,7 +71,8 @@ def verdicts_beside_truth(
     frame["cell"] = frame["topology"] + "/" + frame["tier"]
     frame["trajectory"] = frame["plan"] + "/" + frame["tier"] + "/" + frame["metric"]
     place = {judge: position for position, judge in enumerate(about)}
-    order = frame.assign(judge=frame["judge"].map(place)).sort_values(["judge", "cell", "trajectory"]).index
+    by = {"judge": frame["judge"].map(place), "tier": frame["tier"].map(TIERS.index)}
+    order = frame.assign(**by).sort_values(["judge", "tier", "topology", "trajectory"]).index
     return frame.loc[order].reset_index(drop=True)
 
 

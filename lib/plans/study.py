@@ -145,5 +145,5 @@ PLANS = Study(
     (RECORDS,),
     _cases,
     make=f"{COMMAND} plans --out DIR",
-    counted={"planner": None, "fault": None},
+    counted={"planner": None, "fault": None, "status": None},
 )
