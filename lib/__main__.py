@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import logging
 import os
 import sys
@@ -13,17 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
-import pandas as pd
 import typer
 from msgspec.structs import replace
 from tqdm import tqdm
 
-from lib import bench as trajectories_bench
-from lib.analysis.base_rate import worths
-from lib.analysis.bench import Bench
-from lib.analysis.estimates import MOST_UNREAD, Estimate
-from lib.book.build import build_book
 from lib.desk.injector import JudgedSet
 from lib.errors import COMMAND, UserError
 from lib.fetch import fetch_paper
@@ -36,7 +28,6 @@ from lib.judging.collect import Again, Collected, Collector
 from lib.judging.plans import planned
 from lib.judging.roster import MOST_MEMBERS, ROSTERS, make_judges, needs_model
 from lib.judging.rubric import chosen, refuse_foreign
-from lib.plans import bench as plans_bench
 from lib.plans.faults import plans as faulty_plans
 from lib.plans.faults import some_plans
 from lib.plans.generate import generate
@@ -46,7 +37,7 @@ from lib.records import Sees
 from lib.run import check as inspection
 from lib.run.folder import Run
 from lib.trajectories import TRAJECTORIES
-from lib.visible import to_csv, visible
+from lib.visible import visible
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, help=__doc__)
 
@@ -238,6 +229,11 @@ def score(
     miss_cost: Annotated[float, typer.Option(help="What a miss costs, in false alarms (with --base-rate).")] = 1.0,
 ) -> None:
     """Score the judges of a run: each metric with its 95 % interval, and how many replies could not be read."""
+    # What scores, and what builds the book, takes seconds to load; no other command waits for it.
+    from lib import bench as trajectories_bench
+    from lib.analysis import printed
+    from lib.plans import bench as plans_bench
+
     opened = Run.open(run, *STUDIES)
     judges = [name.strip() for name in judge.split(",")] if judge else None
     bench = plans_bench if opened.study is PLANS else trajectories_bench
@@ -252,62 +248,9 @@ def score(
     asked = [pair.split(",") for pair in compare or ()]
     if odd := [pair for pair in asked if len(pair) != 2]:
         raise UserError(f"--compare takes two ids, as A,B, not {','.join(odd[0])}")
-    scores = board.score() if base_rate is None else pd.concat([board.score(), worths(board, base_rate, miss_cost)])
+    worth = None if base_rate is None else (base_rate, miss_cost)
     paired = [board.paired(a.strip(), b.strip()) for a, b in asked]
-    scores = scores.assign(unread=scores["judge"].map(board.unread_counts))
-    if format == "json":
-        typer.echo(json.dumps(_json(board, scores, paired), indent=1, allow_nan=False))
-    elif format == "csv":
-        typer.echo(to_csv(scores), nl=False)
-    else:
-        typer.echo(visible("\n\n".join([_table(board, scores), *(_paired_table(one) for one in paired)])))
-
-
-JSON_DIGITS = 9
-
-
-def _json(board: Bench, scores: pd.DataFrame, paired: list[pd.DataFrame]) -> dict[str, Any]:
-    """Plain values: null where undefined, rounded to nine decimals."""
-
-    def plain(row: Any) -> dict[str, float | None]:
-        parts = ((name, getattr(row, name)) for name in ("value", "low", "high"))
-        return {name: round(float(part), JSON_DIGITS) + 0.0 if np.isfinite(part) else None for name, part in parts}
-
-    judges: dict[str, Any] = {
-        name: {"n": board.counts[name], "unread": board.unread_counts[name], "metrics": {}} for name in board.judges
-    }
-    for row in scores.itertuples(index=False):
-        judges[row.judge]["metrics"][row.metric] = plain(row) | {"n": int(row.n)}
-    deltas = [
-        {"a": row.a, "b": row.b, "metric": row.metric, **plain(row), "n": int(row.n), "reading": row.reading}
-        for frame in paired
-        for row in frame.itertuples(index=False)
-    ]
-    return {"judges": judges, "deltas": deltas}
-
-
-def _table(board: Bench, scores: pd.DataFrame) -> str:
-    """A metric a line, a judge a column: value and interval, ``–`` where there is none."""
-    withheld = {name for name, share in board.unread.items() if share > MOST_UNREAD}
-    cells = [
-        "withheld" if row.judge in withheld else Estimate(row.value, row.low, row.high).text(3)
-        for row in scores.itertuples(index=False)
-    ]
-    wide = scores.assign(cell=cells).pivot_table(index="metric", columns="judge", values="cell", aggfunc="first")
-    table = wide.loc[scores["metric"].unique(), board.judges]
-    table.loc[f"{board.registry.unit} judged"] = [str(board.counts[name]) for name in board.judges]
-    table.loc["replies unread"] = [str(board.unread_counts[name]) for name in board.judges]
-    note = f"\n\nwithheld: most replies of {', '.join(sorted(withheld))} could not be read" if withheld else ""
-    return table.rename_axis(None, axis=1).reset_index().to_string(index=False) + note
-
-
-def _paired_table(paired: pd.DataFrame) -> str:
-    rows = [
-        [row.metric, Estimate(row.value, row.low, row.high).text(3, signed=True), row.reading]
-        for row in paired.itertuples(index=False)
-    ]
-    a, b = paired.loc[0, ["a", "b"]]
-    return pd.DataFrame(rows, columns=["metric", f"{a} minus {b}", "reading"]).to_string(index=False)
+    typer.echo(printed.FORMATS[format](board, printed.scores(board, worth), paired))
 
 
 @app.command()
@@ -330,6 +273,8 @@ def book(
     run: Annotated[list[str] | None, typer.Option(help="Build the whole book on this run (name or folder).")] = None,
 ) -> None:
     """Run the notebooks and build the book, by default on the two that are shipped: the paper's and our own."""
+    from lib.book.build import build_book
+
     typer.echo(build_book(run or ()))
 
 

@@ -225,7 +225,8 @@ def test_ollamas_client_is_imported_whatever_the_environment_holds(
     assert client.complete("x", SCHEMA, Decoding()).text == fake.VERDICT
 
 
-def test_no_command_imports_a_client_before_a_model_is_asked() -> None:
-    loads = "import sys, lib.__main__; print([name for name in ('ollama', 'httpx') if name in sys.modules])"
+def test_no_command_waits_for_a_client_or_for_charts_and_statistics_before_it_needs_them() -> None:
+    heavy = ("ollama", "httpx", "altair", "scipy", "statsmodels", "sphinx")
+    loads = f"import sys, lib.__main__; print([name for name in {heavy} if name in sys.modules])"
     said = subprocess.run([sys.executable, "-c", loads], capture_output=True, text=True, check=True, cwd=ROOT)
     assert said.stdout == "[]\n"
