@@ -13,7 +13,7 @@ from lib.records import FAULT_TYPES, About
 COLUMNS = (
     *("judge", "kind", "view", "model", "trajectory", "instance", "stratum", "cell", "fault", "survival", "changed"),
     *("faulty", "flagged", "right", "named_step", "true_step", "named_type", "confidence", "log_odds", "score"),
-    *("seconds", "prompt_tokens", "completion_tokens", "n_steps", "status", "unread"),
+    *("seconds", "server_seconds", "cost", "prompt_tokens", "completion_tokens", "n_steps", "status", "unread"),
 )
 SURVIVALS = ("silent", "loud", "clean")
 
@@ -85,6 +85,8 @@ def tidy(
             "log_odds": log_odds,
             "score": np.where(scored & ~np.isnan(log_odds), log_odds, np.where(flagged, confidence, 1 - confidence)),
             "seconds": own["latency_s"].to_numpy(float),
+            "server_seconds": own["server_s"].to_numpy(float),
+            "cost": own["cost"].to_numpy(float),
             "prompt_tokens": own["prompt_tokens"].to_numpy(dtype=float, na_value=np.nan),
             "completion_tokens": own["completion_tokens"].to_numpy(dtype=float, na_value=np.nan),
             "n_steps": label["n_steps"],
