@@ -135,7 +135,7 @@ def test_a_real_model_judges_and_plays_from_the_command_line_and_the_run_is_soun
 ) -> None:
     """Small replies are cut off by the cap on purpose: that they are counted and kept is the point."""
     run = Run.create(tmp_path, {"dataset": {"seed": 7, "n": 7}}, JudgedSet(7, 7))
-    served = ["--run", tmp_path, "--model", MODEL, "--backend", "openai", "--base-url", client.base_url]
+    served = ["--run", tmp_path, "--model", MODEL, "--backend", "openai", "--base-url", client.endpoint]
     collect = ["collect", *served, "--judge", "outcome,step,selfcons", "--k", "3", "--max-tokens", "60"]
     said = [lib(*collect, "--limit", limit) for limit in ("1", "2")]
     verdicts = run.verdicts()
@@ -160,7 +160,7 @@ def test_a_real_model_judges_and_plays_from_the_command_line_and_the_run_is_soun
     assert [*run.episodes()] == ["INS-00000-agent", "INS-00001-agent"]
     counted = lib("check", "--run", tmp_path)
     assert "episodes: 2" in counted
-    assert "transport failures: 0" in counted
+    assert "failures: 0" in counted
     assert all(f"{judge}: 2 verdicts" in counted for judge in judges)
 
 
