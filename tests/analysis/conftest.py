@@ -50,7 +50,15 @@ def label_frame(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
 def verdicts_of(judge: str, rows: list[tuple[Any, ...]], **columns: Any) -> pd.DataFrame:
     names = ["trajectory_id", "faulty", "failure_step", "failure_type", "confidence"]
     frame = pd.DataFrame(rows, columns=names).astype({"failure_step": "Int64"})
-    usual = {"judge_id": judge, "latency_s": 0.0, "log_odds": float("nan"), "status": "ok"}
+    nothing = float("nan")
+    usual = {
+        "judge_id": judge,
+        "latency_s": 0.0,
+        "server_s": nothing,
+        "cost": nothing,
+        "log_odds": nothing,
+        "status": "ok",
+    }
     frame = frame.assign(**{**usual, "prompt_tokens": pd.NA, "completion_tokens": pd.NA, **columns})
     return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
 
