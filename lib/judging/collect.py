@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 MOST_FAILURES_IN_A_ROW = 10
 SECONDS_BETWEEN_LINES = 30.0
 UNREAD = {
-    "truncated": "Ask with a larger cap: --max-tokens N, and for verdicts that are there --again unread",
+    "truncated": "Ask just those again with a larger cap: --again unread --max-tokens N",
     "unparseable": "Does the server ignore the form of reply that it was asked for? See --response-format",
     "refused": "The server or its model refuses such prompts",
 }
