@@ -158,7 +158,9 @@ def plain_value(value: Any) -> Any:
         return inner
     if isinstance(inner, numbers.Integral):
         return int(inner)
-    return round(float(inner), 6) if isinstance(inner, numbers.Real) else str(inner)
+    if isinstance(inner, numbers.Real):
+        return round(float(inner), 6) if math.isfinite(inner) else str(inner)
+    return str(inner)
 
 
 def _is_list(value: Any) -> bool:

@@ -57,12 +57,19 @@ def test_a_page_is_whole_offline_legible_accessible_and_fits_wide_and_narrow_scr
     assert serious(page) == []  # last: axe-core tries to fetch style sheets, which a browser refuses for files
 
 
+UNSEEN = """[...document.querySelectorAll(".vega-target svg .role-mark")].filter((mark) =>
+  !mark.closest("details:not([open])") && mark.closest("g[style*='none']") === null && mark.children.length &&
+  !mark.getClientRects().length).map((mark) => mark.outerHTML.slice(0, 80))"""
+"""Marks of charts that no one sees, such as in a panel that the page's own style hides."""
+
+
 def holds_on(page: Page) -> None:
     """What is true of a page on every screen."""
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     assert page.evaluate(SMALL_TEXT, SMALLEST) == []
     assert page.evaluate(UNFILLED) == []
     assert page.evaluate(UNDESCRIBED) == []
+    assert page.evaluate(UNSEEN) == []
     assert page.locator("article :is(.cell_input, details.above-input):visible").count() == 0
 
 

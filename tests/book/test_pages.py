@@ -37,7 +37,9 @@ def test_every_file_that_the_pages_name_is_there():
 
 
 def test_the_judge_on_the_page_is_complete(tmp_path):
-    source = re.search(r"```python\n(.*?)```", TEXTS[ROOT / "book" / "own_judge.md"], re.DOTALL)
+    source = re.search(
+        r"```python\n((?:(?!```).)*class Weekdays.*?)```", TEXTS[ROOT / "book" / "own_judge.md"], re.DOTALL
+    )
     names: dict = {}
     typed = f"{source[1]}\nfrom lib.judging.judge import Judge\n\njudge: Judge = Weekdays()\n"
     (tmp_path / "weekdays.py").write_text(typed, encoding="utf-8")
