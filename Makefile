@@ -31,7 +31,7 @@ lint: .venv/with-tests   ## format, lint, types
 	$(BIN)/mypy
 
 test: lint                ## everything that CI checks, the optional cluster included
-	$(BIN)/pytest -m "not browser"
+	$(BIN)/pytest -n 2 -m "not browser"
 	$(NBVAL) notebooks
 	$(BIN)/python -m lib book
 	$(BIN)/pytest -m browser
