@@ -6,6 +6,7 @@ reasons, rationales). ``python -m lib.released`` makes the folder from the fetch
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -25,6 +26,8 @@ from lib.trajectories import EPISODES, QWEN, RELEASED, VERDICTS
 
 PAPER = RUNS / "paper"
 SEED, N, N_EPISODES = 7, 400, 60
+WITHOUT = "WITHOUT_ORIGINAL"
+"""Variable that is set while stored outputs are made or compared: they must not depend on what was fetched."""
 FIGURES = (
     *("trajectory_id", "judge_id", "faulty", "failure_step", "failure_type", "confidence"),
     *("latency_s", "prompt_tokens", "completion_tokens", "error"),
@@ -38,7 +41,7 @@ def wording(run: Run) -> Run | None:
     """
     if "source" not in run.manifest:
         return run
-    return Run.open(ORIGINAL) if is_fetched(ORIGINAL) else None
+    return Run.open(ORIGINAL) if not os.environ.get(WITHOUT) and is_fetched(ORIGINAL) else None
 
 
 def make(original: Run, folder: Path) -> Run:
