@@ -16,10 +16,10 @@ from typing import Any
 
 import pandas as pd
 
-from lib.book.layout import PAPER, Shown
+from lib.book.layout import Shown
 from lib.desk.checker import check
-from lib.fetch import ORIGINAL, is_fetched
 from lib.records import FAULT_TYPES, STRATA, About, Judgement, Step, Trajectory, Verdict, stratum_of
+from lib.released import wording
 from lib.run.folder import Run
 from lib.show import style
 from lib.show.trajectory import call_text, observation_text
@@ -45,7 +45,8 @@ def write_explorer(html: Path, shown: Sequence[Shown]) -> None:
     runs: list[dict[str, Any]] = []
     files: dict[str, bytes] = {}
     for one in shown:
-        run = Run.open(ORIGINAL if one.name == PAPER and is_fetched() else one.folder)
+        kept = Run.open(one.folder)
+        run = wording(kept) or kept
         for name, found in ((one.name, run_files), (one.name + EPISODES, episode_files)):
             if of_run := found(name, run):
                 version = hashlib.sha256(b"".join(of_run.values())).hexdigest()[:12]
