@@ -8,7 +8,6 @@ reply when it has a word of ``REPLY`` or names the step at which the reply is se
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
@@ -115,24 +114,6 @@ def attention_shares(frame: pd.DataFrame) -> pd.DataFrame:
     shares["steps"] = shares["steps only"] + shares["both"]
     shares["reply"] = shares["reply only"] + shares["both"]
     return shares.reset_index()
-
-
-def commonest_sentences(verdicts: Iterable[Verdict], abouts: Mapping[str, About]) -> pd.DataFrame:
-    """The sentence that stands in the most rationales of each judge whose rationales are a model's own words.
-
-    Returns:
-        Frame judge, rationales, sentence (the first, if several are as common), n (rationales that hold it), clean
-        (how many of those verdicts say clean).
-    """
-    held: dict[str, list[tuple[list[str], bool]]] = {}
-    for verdict in verdicts:
-        if reasons(abouts[verdict.judge_id]) and (found := sentences(verdict.rationale)):
-            held.setdefault(verdict.judge_id, []).append((list(dict.fromkeys(found)), verdict.faulty))
-    rows = []
-    for judge, said in held.items():
-        sentence, n = Counter(one for found, _ in said for one in found).most_common(1)[0]
-        rows.append((judge, len(said), sentence, n, sum(sentence in found and not faulty for found, faulty in said)))
-    return pd.DataFrame(rows, columns=["judge", "rationales", "sentence", "n", "clean"])
 
 
 def _names_claim(rationale: str, shown: Trajectory, claims: Sequence[str]) -> bool:

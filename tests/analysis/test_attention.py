@@ -8,7 +8,6 @@ from lib.analysis.attention import (
     PARTS,
     attention,
     attention_shares,
-    commonest_sentences,
     sentences,
     speaks_of,
     telling_stems,
@@ -105,18 +104,3 @@ def test_shares_are_of_all_sentences_of_a_judge_together():
     assert [row[part] for part in PARTS] == [1 / 4] * 4
     assert (row["rationales"], row["sentences"], row["steps"], row["reply"]) == (2, 2, 1 / 2, 1 / 2)
     assert attention_shares(attention([], RUNS, ABOUTS)).empty
-
-
-def test_the_commonest_sentence_is_counted_once_a_rationale_and_with_its_verdicts():
-    said = [
-        verdict("All is well. All is well. The fee is odd."),
-        verdict("All is well.", "c", faulty=True),
-        verdict("The fee is odd.", "c"),
-        verdict("Two of three.", judge="selfcons3:m"),
-        verdict("All is well.", judge="rules"),
-        verdict("", judge="step:silent"),
-    ]
-    assert commonest_sentences(said, ABOUTS).to_dict("records") == [
-        {"judge": "step:m", "rationales": 3, "sentence": "All is well.", "n": 2, "clean": 1}
-    ]
-    assert commonest_sentences([], ABOUTS).empty

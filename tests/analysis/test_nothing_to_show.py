@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lib.analysis import agreement, ensembles, episodes, naming, ranking, reliability, significance
+from lib.analysis import ensembles, episodes, naming, ranking, reliability, significance
 from lib.analysis.bench import Bench
 from lib.analysis.floor import floor
 
@@ -18,7 +18,6 @@ ROW_TABLES = [
     naming.commonest_step,
     ranking.areas,
     significance.pairs_with_parents,
-    agreement.judge_agreement,
     lambda rows: significance.mcnemar(significance.pairs_with_parents(rows)),
 ]
 
